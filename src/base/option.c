@@ -18,7 +18,7 @@ struct option {
 };
 
 static const struct option options[] = {
-#define HM_OPTION(field, name, kind, dflt, help)                                                             \
+#define HM_OPTION(field, name, kind, dflt, help) \
     {"SHMEM_" name, HM_OPTION_##kind, offsetof(struct hm_options, field), dflt, help},
 #include "base/option.def"
 #undef HM_OPTION
@@ -30,7 +30,8 @@ static const char *origins[HM_COUNT(options)];
 static const char *const kind_names[] = {"size", "flag", "switch", "count", "text"};
 
 static const char *const kind_grammar[] = {
-    "a number of bytes: digits, perhaps with a fraction, and perhaps a suffix k, m, g or t, as in 512m or 1.5G",
+    "a number of bytes: digits, perhaps with a fraction, and perhaps a suffix k, m, g or t, as in 512m or "
+    "1.5G",
     "anything, it is on whenever it is set",
     "one of on, off, 1, 0, yes, no, true, false",
     "a whole number, 0 or more",
@@ -52,16 +53,28 @@ static const char *const other_names[] = {
     "SHMEM_PE", "SHMEM_NPES", "SHMEM_LOCAL_PE", "SHMEM_LOCAL_NPES", "SHMEM_LAUNCH", "SHMEM_CC", "SHMEM_CXX",
 };
 
-static void *field_of(const struct option *o) { return (char *)&hm_options + o->at; }
+static void *field_of(const struct option *o)
+{
+    return (char *)&hm_options + o->at;
+}
 
 static int suffix_shift(char c)
 {
     switch (c) {
-    case 'k': case 'K': return 10;
-    case 'm': case 'M': return 20;
-    case 'g': case 'G': return 30;
-    case 't': case 'T': return 40;
-    default: return -1;
+    case 'k':
+    case 'K':
+        return 10;
+    case 'm':
+    case 'M':
+        return 20;
+    case 'g':
+    case 'G':
+        return 30;
+    case 't':
+    case 'T':
+        return 40;
+    default:
+        return -1;
     }
 }
 
@@ -80,11 +93,13 @@ static const char *parse_fraction(const char *p, unsigned __int128 *frac, unsign
     return p;
 }
 
-/* In whole numbers throughout: a double has too few digits for "1.1t", and strtod asks the locale what a point is. */
+/* In whole numbers throughout: a double has too few digits for "1.1t", and strtod asks the locale what a
+ * point is. */
 int hm_parse_size(const char *text, size_t *bytes)
 {
     const char *p = text;
-    while (isspace((unsigned char)*p)) p++;
+    while (isspace((unsigned char)*p))
+        p++;
     if (!isdigit((unsigned char)p[0]) && !(p[0] == '.' && isdigit((unsigned char)p[1]))) return -EINVAL;
 
     unsigned __int128 whole = 0, frac = 0, unit = 1;
@@ -97,7 +112,8 @@ int hm_parse_size(const char *text, size_t *bytes)
 
     int shift = suffix_shift(*p); /* whatever stands behind the letter is ignored, says the standard */
     if (shift < 0) {
-        while (isspace((unsigned char)*p)) p++;
+        while (isspace((unsigned char)*p))
+            p++;
         if (*p) return -EINVAL;
         shift = 0;
     }
@@ -132,7 +148,8 @@ static int parse_count(const char *text, long *count)
     return 0;
 }
 
-/* The environment may change under us, so we keep our own copy. Those of earlier rounds stay: a view may show them. */
+/* The environment may change under us, so we keep our own copy. Those of earlier rounds stay: a view may show
+ * them. */
 static int copy_text(const char *text, const char **copy)
 {
     if (*copy && !strcmp(*copy, text)) return 0;
@@ -145,19 +162,27 @@ static int copy_text(const char *text, const char **copy)
 static int set(const struct option *o, const char *text)
 {
     switch (o->kind) {
-    case HM_OPTION_size: return hm_parse_size(text, field_of(o));
-    case HM_OPTION_flag: *(bool *)field_of(o) = true; return 0;
-    case HM_OPTION_switch: return parse_switch(text, field_of(o));
-    case HM_OPTION_count: return parse_count(text, field_of(o));
-    case HM_OPTION_text: return copy_text(text, field_of(o));
+    case HM_OPTION_size:
+        return hm_parse_size(text, field_of(o));
+    case HM_OPTION_flag:
+        *(bool *)field_of(o) = true;
+        return 0;
+    case HM_OPTION_switch:
+        return parse_switch(text, field_of(o));
+    case HM_OPTION_count:
+        return parse_count(text, field_of(o));
+    case HM_OPTION_text:
+        return copy_text(text, field_of(o));
     }
     return -EINVAL;
 }
 
 static void set_default(const struct option *o)
 {
-    if (o->kind == HM_OPTION_flag) *(bool *)field_of(o) = false;
-    else set(o, o->dflt);
+    if (o->kind == HM_OPTION_flag)
+        *(bool *)field_of(o) = false;
+    else
+        set(o, o->dflt);
 }
 
 static const char *find(const struct option *o, const char **origin)
@@ -183,24 +208,27 @@ static int read_one(size_t i)
     if (!rc) {
         origins[i] = origin;
     } else if (rc == -ERANGE) {
-        hm_log_line(NULL, "environment variable %s=%s: the number is too large (the largest is %zu)", origin, value,
-                    o->kind == HM_OPTION_size ? SIZE_MAX : (size_t)LONG_MAX);
+        hm_log_line(NULL, "environment variable %s=%s: the number is too large (the largest is %zu)", origin,
+                    value, o->kind == HM_OPTION_size ? SIZE_MAX : (size_t)LONG_MAX);
     } else if (rc == -ENOMEM) {
         hm_log_line(NULL, "environment variable %s: no memory for a copy of its value", origin);
     } else {
-        hm_log_line(NULL, "environment variable %s=%s: not understood; allowed is %s. Correct it, or unset it for %s",
-                    origin, value, kind_grammar[o->kind], o->dflt);
+        hm_log_line(
+            NULL, "environment variable %s=%s: not understood; allowed is %s. Correct it, or unset it for %s",
+            origin, value, kind_grammar[o->kind], o->dflt);
     }
     return rc;
 }
 
-/* Levenshtein's distance over the first `n` letters of `a` (names longer than a row compare by their beginning). */
+/* Levenshtein's distance over the first `n` letters of `a` (names longer than a row compare by their
+ * beginning). */
 static unsigned distance(const char *a, size_t n, const char *b)
 {
     unsigned row[64];
     size_t m = strlen(b);
     if (m > HM_COUNT(row) - 1) m = HM_COUNT(row) - 1;
-    for (size_t j = 0; j <= m; j++) row[j] = (unsigned)j;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = (unsigned)j;
     for (size_t i = 1; i <= n; i++) {
         unsigned diagonal = row[0];
         row[0] = (unsigned)i;
@@ -242,7 +270,9 @@ static void warn_unknown(void)
         unsigned d;
         size_t n = strcspn(*e, "=");
         const char *known = nearest(*e, n, &d);
-        if (d) hm_warn("environment variable %.*s: hbmesh has no such option; did you mean %s?", (int)n, *e, known);
+        if (d)
+            hm_warn("environment variable %.*s: hbmesh has no such option; did you mean %s?", (int)n, *e,
+                    known);
     }
 }
 
@@ -262,7 +292,8 @@ static void print_size(char *out, size_t room, size_t n)
 {
     static const char suffix[] = "\0KMGT";
     int unit = 0;
-    while (unit < 4 && n && n % 1024 == 0) n /= 1024, unit++;
+    while (unit < 4 && n && n % 1024 == 0)
+        n /= 1024, unit++;
     snprintf(out, room, unit ? "%zu%c" : "%zu", n, suffix[unit]);
 }
 
@@ -270,14 +301,23 @@ bool hm_option_view(unsigned i, struct hm_option_view *view)
 {
     if (i >= HM_COUNT(options)) return false;
     const struct option *o = &options[i];
-    *view = (struct hm_option_view){.name = o->name, .kind = kind_names[o->kind], .dflt = o->dflt, .help = o->help,
+    *view = (struct hm_option_view){.name = o->name,
+                                    .kind = kind_names[o->kind],
+                                    .dflt = o->dflt,
+                                    .help = o->help,
                                     .origin = origins[i] ? origins[i] : "default"};
     const void *field = field_of(o);
     switch (o->kind) {
-    case HM_OPTION_size: print_size(view->value, sizeof view->value, *(const size_t *)field); break;
+    case HM_OPTION_size:
+        print_size(view->value, sizeof view->value, *(const size_t *)field);
+        break;
     case HM_OPTION_flag:
-    case HM_OPTION_switch: strcpy(view->value, *(const bool *)field ? "on" : "off"); break;
-    case HM_OPTION_count: snprintf(view->value, sizeof view->value, "%ld", *(const long *)field); break;
+    case HM_OPTION_switch:
+        strcpy(view->value, *(const bool *)field ? "on" : "off");
+        break;
+    case HM_OPTION_count:
+        snprintf(view->value, sizeof view->value, "%ld", *(const long *)field);
+        break;
     case HM_OPTION_text: {
         const char *text = *(const char *const *)field;
         snprintf(view->value, sizeof view->value, "%s", text ? text : "");

@@ -11,14 +11,14 @@
 
 static int failures;
 
-#define CHECK(cond, ...) \
-    do { \
-        if (!(cond)) { \
-            failures++; \
+#define CHECK(cond, ...)                                                \
+    do {                                                                \
+        if (!(cond)) {                                                  \
+            failures++;                                                 \
             printf("%s:%d: not true: %s: ", __FILE__, __LINE__, #cond); \
-            printf(__VA_ARGS__); \
-            puts(""); \
-        } \
+            printf(__VA_ARGS__);                                        \
+            puts("");                                                   \
+        }                                                               \
     } while (0)
 
 static const struct {
@@ -26,16 +26,49 @@ static const struct {
     int rc;
     unsigned long long bytes;
 } sizes[] = {
-    {"0", 0, 0}, {"1", 0, 1}, {"4096", 0, 4096}, {"20k", 0, 20480}, {"20K", 0, 20480}, {"20kk", 0, 20480},
-    {"20mb", 0, 20971520}, {"20m and more", 0, 20971520}, {"1g", 0, 1ull << 30}, {"2T", 0, 2ull << 40},
-    {"3.1M", 0, 3250586}, {".5m", 0, 524288}, {"1.5", 0, 2}, {"1.0", 0, 1}, {"1.", 0, 1}, {"0.0001k", 0, 1},
-    {"1.1t", 0, 1209462790554}, {" 7", 0, 7}, {"7 ", 0, 7}, {"007", 0, 7},
-    {"0.00000000000000000000000000000000001", 0, 1}, {"0.00000000000000000000000000000000000", 0, 0},
-    {"18446744073709551615", 0, ~0ull}, {"18446744073709551616", -ERANGE, 0}, {"17179869184g", -ERANGE, 0},
-    {"99999999999999999999999999999999999999999999999999999999", -ERANGE, 0}, {"17179869183.9999999999g", -ERANGE, 0},
-    {"", -EINVAL, 0}, {" ", -EINVAL, 0}, {"k", -EINVAL, 0}, {".", -EINVAL, 0}, {".k", -EINVAL, 0}, {"-1", -EINVAL, 0},
-    {"+1", -EINVAL, 0}, {"1x", -EINVAL, 0}, {"0x10", -EINVAL, 0}, {"1e3", -EINVAL, 0}, {"1.2.3", -EINVAL, 0},
-    {"1,5g", -EINVAL, 0}, {"1 k", -EINVAL, 0}, {"inf", -EINVAL, 0}, {"nan", -EINVAL, 0}, {"lots", -EINVAL, 0},
+    {"0", 0, 0},
+    {"1", 0, 1},
+    {"4096", 0, 4096},
+    {"20k", 0, 20480},
+    {"20K", 0, 20480},
+    {"20kk", 0, 20480},
+    {"20mb", 0, 20971520},
+    {"20m and more", 0, 20971520},
+    {"1g", 0, 1ull << 30},
+    {"2T", 0, 2ull << 40},
+    {"3.1M", 0, 3250586},
+    {".5m", 0, 524288},
+    {"1.5", 0, 2},
+    {"1.0", 0, 1},
+    {"1.", 0, 1},
+    {"0.0001k", 0, 1},
+    {"1.1t", 0, 1209462790554},
+    {" 7", 0, 7},
+    {"7 ", 0, 7},
+    {"007", 0, 7},
+    {"0.00000000000000000000000000000000001", 0, 1},
+    {"0.00000000000000000000000000000000000", 0, 0},
+    {"18446744073709551615", 0, ~0ull},
+    {"18446744073709551616", -ERANGE, 0},
+    {"17179869184g", -ERANGE, 0},
+    {"99999999999999999999999999999999999999999999999999999999", -ERANGE, 0},
+    {"17179869183.9999999999g", -ERANGE, 0},
+    {"", -EINVAL, 0},
+    {" ", -EINVAL, 0},
+    {"k", -EINVAL, 0},
+    {".", -EINVAL, 0},
+    {".k", -EINVAL, 0},
+    {"-1", -EINVAL, 0},
+    {"+1", -EINVAL, 0},
+    {"1x", -EINVAL, 0},
+    {"0x10", -EINVAL, 0},
+    {"1e3", -EINVAL, 0},
+    {"1.2.3", -EINVAL, 0},
+    {"1,5g", -EINVAL, 0},
+    {"1 k", -EINVAL, 0},
+    {"inf", -EINVAL, 0},
+    {"nan", -EINVAL, 0},
+    {"lots", -EINVAL, 0},
 };
 
 static void test_sizes(void)
@@ -119,7 +152,8 @@ static void test_aliases(void)
 
 static void test_switches(void)
 {
-    static const char *const on[] = {"on", "ON", "1", "yes", "True"}, *const off[] = {"off", "Off", "0", "NO", "false"};
+    static const char *const on[] = {"on", "ON", "1", "yes", "True"}, *const off[] = {"off", "Off", "0", "NO",
+                                                                                      "false"};
     for (size_t i = 0; i < HM_COUNT(on); i++) {
         setenv("SHMEM_STATIC", off[i], 1);
         CHECK(!read_aloud(false) && !hm_options.static_data, "%s", off[i]);
@@ -133,32 +167,41 @@ static void test_switches(void)
 static void test_malformed(void)
 {
     static const char *const bad[][3] = {
-        {"SHMEM_STATIC", "maybe", "yes, no"},       {"SHMEM_STATIC", "", "yes, no"},
-        {"SHMEM_SYMMETRIC_SIZE", "big", "suffix"},  {"SHMEM_SYMMETRIC_SIZE", "", "suffix"},
-        {"SMA_SYMMETRIC_SIZE", "-5", "suffix"},     {"SHMEM_CORES", "two", "whole number"},
-        {"SHMEM_CORES", "-1", "whole number"},      {"SHMEM_CORES", "3.5", "whole number"},
+        {"SHMEM_STATIC", "maybe", "yes, no"},
+        {"SHMEM_STATIC", "", "yes, no"},
+        {"SHMEM_SYMMETRIC_SIZE", "big", "suffix"},
+        {"SHMEM_SYMMETRIC_SIZE", "", "suffix"},
+        {"SMA_SYMMETRIC_SIZE", "-5", "suffix"},
+        {"SHMEM_CORES", "two", "whole number"},
+        {"SHMEM_CORES", "-1", "whole number"},
+        {"SHMEM_CORES", "3.5", "whole number"},
         {"SHMEM_CORES", "99999999999999999999", "too large"},
         {"SHMEM_SYMMETRIC_SIZE", "99999999t", "too large"},
     };
     for (size_t i = 0; i < HM_COUNT(bad); i++) {
         setenv(bad[i][0], bad[i][1], 1);
         CHECK(read_aloud(false) == -EINVAL, "%s=%s", bad[i][0], bad[i][1]);
-        CHECK(strstr(said, bad[i][0]) && strstr(said, bad[i][1]) && strstr(said, bad[i][2]), "said: %s", said);
+        CHECK(strstr(said, bad[i][0]) && strstr(said, bad[i][1]) && strstr(said, bad[i][2]), "said: %s",
+              said);
         CHECK(strchr(said, '\n') == said + strlen(said) - 1, "one line: %s", said);
         unsetenv(bad[i][0]);
     }
-    CHECK(!read_aloud(false) && hm_options.cores == 0 && hm_options.symmetric_size == 1 << 30, "defaults are back");
+    CHECK(!read_aloud(false) && hm_options.cores == 0 && hm_options.symmetric_size == 1 << 30,
+          "defaults are back");
 }
 
 static void test_unknown(void)
 {
-    static const char *const known[] = {"SHMEM_PE", "SHMEM_NPES", "SHMEM_LOCAL_PE", "SHMEM_LOCAL_NPES", "SHMEM_LAUNCH"};
-    for (size_t i = 0; i < HM_COUNT(known); i++) setenv(known[i], "1", 1);
+    static const char *const known[] = {"SHMEM_PE", "SHMEM_NPES", "SHMEM_LOCAL_PE", "SHMEM_LOCAL_NPES",
+                                        "SHMEM_LAUNCH"};
+    for (size_t i = 0; i < HM_COUNT(known); i++)
+        setenv(known[i], "1", 1);
     setenv("SHMEM_SYMETRIC_SIZE", "1g", 1);
     setenv("SHMEMX", "1", 1);
     CHECK(!read_aloud(false) && !said[0], "only one PE warns: %s", said);
     CHECK(!read_aloud(true), "a warning is no error");
-    CHECK(strstr(said, "SHMEM_SYMETRIC_SIZE") && strstr(said, "SHMEM_SYMMETRIC_SIZE"), "names the nearest: %s", said);
+    CHECK(strstr(said, "SHMEM_SYMETRIC_SIZE") && strstr(said, "SHMEM_SYMMETRIC_SIZE"),
+          "names the nearest: %s", said);
     CHECK(strchr(said, '\n') == said + strlen(said) - 1, "one line: %s", said);
     CHECK(!read_aloud(true) && !said[0], "once: %s", said);
 }

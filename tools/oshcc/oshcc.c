@@ -1,7 +1,8 @@
 /* oshcc, oshc++, oshcxx, oshCC: the compiler, told where hbmesh is.
  *
- * A program rather than a script: arguments pass through untouched, whatever they hold, and it adds no shell's start to
- * each compilation. Everything is found from where this file lies (PREFIX/bin), so PREFIX can be moved. */
+ * A program rather than a script: arguments pass through untouched, whatever they hold, and it adds no
+ * shell's start to each compilation. Everything is found from where this file lies (PREFIX/bin), so PREFIX
+ * can be moved. */
 #define _GNU_SOURCE
 #include "base/version.h"
 
@@ -13,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Set by the build: the compilers it used, the library's folder relative to the prefix, and flags (sanitizers) without
- * which a program cannot use this build of the library. */
+/* Set by the build: the compilers it used, the library's folder relative to the prefix, and flags
+ * (sanitizers) without which a program cannot use this build of the library. */
 #ifndef HM_CC
 #define HM_CC "cc"
 #define HM_CXX "c++"
@@ -38,8 +39,9 @@ static char prefix[PATH_MAX], libdir[PATH_MAX];
 
 /* What the user's arguments ask for. */
 static struct {
-    bool links, inputs, shared, archive, language; /* archive: take libhbmesh.a; language: an -x is in force */
-    const char *show;                              /* NULL, or what stands behind -showme: ("" for all) */
+    bool links, inputs, shared, archive,
+        language;     /* archive: take libhbmesh.a; language: an -x is in force */
+    const char *show; /* NULL, or what stands behind -showme: ("" for all) */
 } ask = {.links = true};
 
 static void die(const char *what, const char *arg)
@@ -66,7 +68,8 @@ static void add(struct list *l, const char *s)
 
 static void add_all(struct list *l, const struct list *from)
 {
-    for (size_t i = 0; i < from->n; i++) add(l, from->at[i]);
+    for (size_t i = 0; i < from->n; i++)
+        add(l, from->at[i]);
 }
 
 /* "ccache gcc -m64" is three arguments. */
@@ -84,8 +87,14 @@ static char *join(const char *a, const char *b)
     return s;
 }
 
-static bool is(const char *a, const char *b) { return !strcmp(a, b); }
-static bool starts(const char *s, const char *with) { return !strncmp(s, with, strlen(with)); }
+static bool is(const char *a, const char *b)
+{
+    return !strcmp(a, b);
+}
+static bool starts(const char *s, const char *with)
+{
+    return !strncmp(s, with, strlen(with));
+}
 static bool ends(const char *s, const char *with)
 {
     size_t n = strlen(s), m = strlen(with);
@@ -102,7 +111,8 @@ static bool in_libdir(const char *name)
     return there;
 }
 
-/* Some systems keep their libraries in lib/x86_64-linux-gnu or lib64: the build knows. A package may have moved them. */
+/* Some systems keep their libraries in lib/x86_64-linux-gnu or lib64: the build knows. A package may have
+ * moved them. */
 static bool try_libdir(const char *relative)
 {
     if (snprintf(libdir, sizeof libdir, "%s/%s", prefix, relative) >= (int)sizeof libdir) return false;
@@ -112,14 +122,17 @@ static bool try_libdir(const char *relative)
 static void find_prefix(void)
 {
     ssize_t n = readlink("/proc/self/exe", prefix, sizeof prefix - 1);
-    if (n < 0) die("cannot read /proc/self/exe, so I do not know where hbmesh is; is /proc mounted?", strerror(errno));
+    if (n < 0)
+        die("cannot read /proc/self/exe, so I do not know where hbmesh is; is /proc mounted?",
+            strerror(errno));
     prefix[n] = 0;
     for (int up = 0; up < 2; up++) { /* PREFIX/bin/oshcc */
         char *slash = strrchr(prefix, '/');
         if (slash) *slash = 0;
     }
     if (try_libdir(HM_LIBDIR) || try_libdir("lib") || try_libdir("lib64")) return;
-    die("there is no libhbmesh.so or libhbmesh.a beside me; build or install hbmesh whole. I looked in", libdir);
+    die("there is no libhbmesh.so or libhbmesh.a beside me; build or install hbmesh whole. I looked in",
+        libdir);
 }
 
 static void find_name(const char *argv0)
@@ -135,11 +148,54 @@ static void find_name(const char *argv0)
 static bool takes_value(const char *a)
 {
     static const char *const names[] = {
-        "-o", "-I", "-L", "-D", "-U", "-l", "-x", "-T", "-u", "-z", "-B", "-A", "-e", "-G", "-include", "-imacros",
-        "-isystem", "-iquote", "-idirafter", "-iprefix", "-iwithprefix", "-iwithprefixbefore", "-isysroot", "-imultilib",
-        "-MF", "-MT", "-MQ", "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-Xanalyzer", "-mllvm", "-target",
-        "-arch", "-aux-info", "-dumpbase", "-dumpbase-ext", "-dumpdir", "-wrapper", "-rpath", "-working-directory",
-        "--param", "--sysroot", "--output", "--include-directory", "--define-macro", "--library-directory",
+        "-o",
+        "-I",
+        "-L",
+        "-D",
+        "-U",
+        "-l",
+        "-x",
+        "-T",
+        "-u",
+        "-z",
+        "-B",
+        "-A",
+        "-e",
+        "-G",
+        "-include",
+        "-imacros",
+        "-isystem",
+        "-iquote",
+        "-idirafter",
+        "-iprefix",
+        "-iwithprefix",
+        "-iwithprefixbefore",
+        "-isysroot",
+        "-imultilib",
+        "-MF",
+        "-MT",
+        "-MQ",
+        "-Xlinker",
+        "-Xassembler",
+        "-Xpreprocessor",
+        "-Xclang",
+        "-Xanalyzer",
+        "-mllvm",
+        "-target",
+        "-arch",
+        "-aux-info",
+        "-dumpbase",
+        "-dumpbase-ext",
+        "-dumpdir",
+        "-wrapper",
+        "-rpath",
+        "-working-directory",
+        "--param",
+        "--sysroot",
+        "--output",
+        "--include-directory",
+        "--define-macro",
+        "--library-directory",
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (is(a, names[i])) return true;
@@ -148,8 +204,9 @@ static bool takes_value(const char *a)
 
 static bool stops_before_linking(const char *a)
 {
-    static const char *const names[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "--compile",
-                                        "--assemble", "--preprocess", "--precompile", "-emit-ast"};
+    static const char *const names[] = {
+        "-c", "-S",        "-E",         "-M",           "-MM",          "-fsyntax-only",
+        "-r", "--compile", "--assemble", "--preprocess", "--precompile", "-emit-ast"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (is(a, names[i])) return true;
     return false;
@@ -158,11 +215,16 @@ static bool stops_before_linking(const char *a)
 /* Is it ours? Then it does not reach the compiler. */
 static bool take_own(const char *a)
 {
-    if (is(a, "-show") || is(a, "--show") || is(a, "-showme") || is(a, "--showme")) ask.show = "";
-    else if (starts(a, "-showme:")) ask.show = a + strlen("-showme:");
-    else if (starts(a, "--showme:")) ask.show = a + strlen("--showme:");
-    else if (is(a, "-hm-static")) ask.archive = true;
-    else return false;
+    if (is(a, "-show") || is(a, "--show") || is(a, "-showme") || is(a, "--showme"))
+        ask.show = "";
+    else if (starts(a, "-showme:"))
+        ask.show = a + strlen("-showme:");
+    else if (starts(a, "--showme:"))
+        ask.show = a + strlen("--showme:");
+    else if (is(a, "-hm-static"))
+        ask.archive = true;
+    else
+        return false;
     return true;
 }
 
@@ -172,12 +234,18 @@ static void read_arguments(int argc, char **argv, struct list *users)
         const char *a = argv[i];
         if (take_own(a)) continue;
         add(users, a);
-        if (stops_before_linking(a)) ask.links = false;
-        else if (is(a, "-shared") || is(a, "--shared")) ask.shared = true;
-        else if (is(a, "-static") || is(a, "--static") || is(a, "-static-pie")) ask.archive = true;
-        else if (is(a, "-") || a[0] != '-') ask.inputs = true; /* also @file, which surely names some */
-        else if (starts(a, "-l")) ask.inputs = true;
-        if (starts(a, "-x")) ask.language = !(is(a, "-xnone") || (is(a, "-x") && i + 1 < argc && is(argv[i + 1], "none")));
+        if (stops_before_linking(a))
+            ask.links = false;
+        else if (is(a, "-shared") || is(a, "--shared"))
+            ask.shared = true;
+        else if (is(a, "-static") || is(a, "--static") || is(a, "-static-pie"))
+            ask.archive = true;
+        else if (is(a, "-") || a[0] != '-')
+            ask.inputs = true; /* also @file, which surely names some */
+        else if (starts(a, "-l"))
+            ask.inputs = true;
+        if (starts(a, "-x"))
+            ask.language = !(is(a, "-xnone") || (is(a, "-x") && i + 1 < argc && is(argv[i + 1], "none")));
         if (takes_value(a) && i + 1 < argc) add(users, argv[++i]);
     }
 }
@@ -188,7 +256,8 @@ static void make_compile_flags(void)
 {
     add_words(&compile_flags, HM_FLAGS);
     char *include = join(prefix, "/include");
-    if (is(include, "/usr/include")) return; /* named again, it would move in front of the compiler's own headers */
+    if (is(include, "/usr/include"))
+        return; /* named again, it would move in front of the compiler's own headers */
     add(&compile_flags, join("-I", include));
 }
 
@@ -265,7 +334,8 @@ static void add_compiler(void)
         return;
     }
     die(cxx ? "no C++ compiler found: install g++ or clang, or name one in OSHCC_CXX"
-            : "no C compiler found: install gcc or clang, or name one in OSHCC_CC", NULL);
+            : "no C compiler found: install gcc or clang, or name one in OSHCC_CC",
+        NULL);
 }
 
 /* --- showing --- */
@@ -279,8 +349,10 @@ static void print_quoted(const char *s)
     }
     putchar('\'');
     for (; *s; s++) {
-        if (*s == '\'') fputs("'\\''", stdout);
-        else putchar(*s);
+        if (*s == '\'')
+            fputs("'\\''", stdout);
+        else
+            putchar(*s);
     }
     putchar('\'');
 }
