@@ -1,25 +1,82 @@
-# The front door. It calls CMake; everything it makes is in $(BUILD).
+# The front door: it calls CMake, and what it makes is in $(BUILD). `make help` lists what there is.
 BUILD ?= build
 PREFIX ?= /usr/local
 DESTDIR ?=
 J ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE ?= cmake
 CMAKE_ARGS ?=
-# make has defaults of its own for these: only what the user says is passed on.
+NPES ?= 8
+# make has values of its own for these: only what the user says is passed on.
 ifneq ($(origin CC),default)
-compilers += -DCMAKE_C_COMPILER=$(CC)
+compilers += -DCMAKE_C_COMPILER="$(CC)"
 endif
 ifneq ($(origin CXX),default)
-compilers += -DCMAKE_CXX_COMPILER=$(CXX)
+compilers += -DCMAKE_CXX_COMPILER="$(CXX)"
 endif
+export CMAKE
 
-.PHONY: all configure clean
-all: configure
-	@$(CMAKE) --build $(BUILD) -j $(J)
+configure = mkdir -p '$(BUILD)' && $(CMAKE) -S . -B '$(BUILD)' $(compilers) $(CMAKE_ARGS) \
+	> '$(BUILD)/configure.log' 2>&1 || { cat '$(BUILD)/configure.log'; exit 1; }
+build = $(CMAKE) --build '$(BUILD)' -j $(J)
+ctest = cd '$(BUILD)' && $(dir $(shell command -v $(CMAKE)))ctest --output-on-failure -j $(J)
 
-configure:
-	@mkdir -p $(BUILD)
-	@$(CMAKE) -S . -B $(BUILD) $(compilers) $(CMAKE_ARGS) > $(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; exit 1; }
+.PHONY: all help setup demo check check-all bench doc install uninstall symbols clean
+all:
+	@command -v $(CMAKE) >/dev/null || { echo 'CMake is missing. Install it and a C and C++ compiler' \
+		'(Debian: apt-get install cmake gcc g++), or let make demo or make check do that.'; exit 1; }
+	@$(configure)
+	@$(build)
+
+help:
+	@echo 'make              build: $(BUILD)/bin/{oshcc,oshc++,oshrun,shmem-info} work in place'
+	@echo 'make demo         install what is missing (apt-get), build, run examples/graph on $(NPES) PEs'
+	@echo 'make check        install what is missing (apt-get), build, run the tests'
+	@echo 'make check-all    the long tests too: stress, aarch64 under qemu'
+	@echo 'make bench        build and run the benchmarks'
+	@echo 'make doc          the manual pages, in $(BUILD)/man'
+	@echo 'make install      into PREFIX=$(PREFIX) (which can be moved afterwards), under DESTDIR=$(DESTDIR)'
+	@echo 'make uninstall    remove what make install put there'
+	@echo 'make symbols      write test/abi/symbols.txt anew from the library (after a change that is meant)'
+	@echo 'make clean        remove $(BUILD)'
+	@echo 'Variables: BUILD, CC, CXX, PREFIX, DESTDIR, J (parallel jobs: $(J)), NPES, CMAKE, CMAKE_ARGS'
+
+setup-%:
+	@sh tools/setup.sh $*
+
+demo: setup-build
+	@$(MAKE) --no-print-directory all > '$(BUILD).log' 2>&1 || { cat '$(BUILD).log'; rm -f '$(BUILD).log'; exit 1; }
+	@rm -f '$(BUILD).log'
+	@mkdir -p '$(BUILD)/demo'
+	@'$(BUILD)/bin/oshcc' -O2 examples/graph/*.c -o '$(BUILD)/demo/graph' -lm
+	'$(BUILD)/bin/oshrun' -n $(NPES) '$(BUILD)/demo/graph' $(DEMO_ARGS)
+
+check: setup-check all
+	@$(build) --target tests
+	@$(ctest) -LE long
+
+check-all: setup-check-all all
+	@$(build) --target tests
+	@$(ctest)
+
+bench: all
+	@ls bench/*.c >/dev/null 2>&1 || { echo 'There are no benchmarks in bench/ yet.'; exit 1; }
+	@if [ -f bench/run.sh ]; then OSHCC='$(BUILD)/bin/oshcc' OSHRUN='$(BUILD)/bin/oshrun' sh bench/run.sh; fi
+
+doc: all
+	@$(build) --target man
+	@echo 'man -M $(BUILD)/man shmem_put'
+
+install: all
+	@DESTDIR='$(DESTDIR)' $(CMAKE) --install '$(BUILD)' --prefix '$(PREFIX)' > '$(BUILD)/install.log' \
+		|| { cat '$(BUILD)/install.log'; exit 1; }
+	@echo 'hbmesh is in $(DESTDIR)$(PREFIX)'
+
+uninstall:
+	@test -f '$(BUILD)/install_manifest.txt' || { echo 'nothing known to uninstall: no $(BUILD)/install_manifest.txt'; exit 1; }
+	@sh tools/uninstall.sh '$(BUILD)/install_manifest.txt' '$(DESTDIR)'
+
+symbols: all
+	@sh test/abi/list.sh '$(BUILD)/lib/libhbmesh.so' > test/abi/symbols.txt && git --no-pager diff --stat -- test/abi/symbols.txt
 
 clean:
-	@rm -rf $(BUILD)
+	@rm -rf '$(BUILD)'

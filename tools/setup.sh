@@ -1,0 +1,113 @@
+#!/bin/sh
+# setup.sh build|check|check-all: sees to it that the programs needed are there.
+#
+# Installs what is missing through apt-get, as root or through sudo; elsewhere says what to install. When nothing is
+# missing, nothing is asked of the network and this takes a few milliseconds.
+set -u
+what=${1:-build}
+CMAKE=${CMAKE:-cmake}
+
+# A program, and the Debian package that has it; "a|b": either will do. Without a need nothing works; without a wish
+# the tests that would use it are skipped.
+needs='cc|gcc|clang=gcc c++|g++|clang++=g++ make=make'
+wishes=
+[ "$CMAKE" = cmake ] && needs="cmake=cmake $needs"
+case $what in
+build) ;;
+check | check-all)
+    needs="$needs bash=bash python3=python3"
+    wishes='gcc=gcc g++=g++ clang=clang pkg-config|pkgconf=pkg-config gdb=gdb man=man-db'
+    ;;
+*)
+    echo "usage: $0 build|check|check-all" >&2
+    exit 2
+    ;;
+esac
+[ "$what" = check-all ] && wishes="$wishes valgrind=valgrind aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu
+    aarch64-linux-gnu-g++=g++-aarch64-linux-gnu qemu-aarch64|qemu-aarch64-static=qemu-user"
+
+has_any() {
+    (
+        IFS='|'
+        for program in $1; do command -v "$program" >/dev/null 2>&1 && exit 0; done
+        exit 1
+    )
+}
+
+# A compiler without the C library's headers is of no use, and Debian has them in a package of their own.
+has_headers() {
+    for compiler in cc gcc clang; do
+        has_any $compiler && { $compiler -E -x c -include stdio.h /dev/null >/dev/null 2>&1; return; }
+    done
+    return 0 # no compiler: that one is missed first
+}
+
+# Sets $programs and $packages to what is missing of "$@".
+find_missing() {
+    programs= packages=
+    for need; do
+        has_any "${need%%=*}" && continue
+        programs="$programs ${need%%=*}"
+        packages="$packages ${need#*=}"
+    done
+}
+
+find_needs() {
+    find_missing $needs
+    case $packages in *gcc*) packages="$packages libc6-dev" ;; esac # gcc alone only recommends it
+    has_headers && return
+    programs="$programs stdio.h"
+    packages="$packages libc6-dev"
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif [ -t 0 ]; then
+        sudo "$@"
+    else
+        sudo -n "$@"
+    fi
+}
+
+can_install() {
+    command -v apt-get >/dev/null 2>&1 && { [ "$(id -u)" = 0 ] || command -v sudo >/dev/null 2>&1; }
+}
+
+apt_install() {
+    echo "hbmesh: installing$packages"
+    log=$(mktemp)
+    # The lists of packages may be absent (a fresh container) or too old: they are fetched when the first try fails.
+    for try in 1 2; do
+        if as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $packages \
+            >"$log" 2>&1; then
+            rm -f "$log"
+            return 0
+        fi
+        [ $try = 1 ] && as_root apt-get update >>"$log" 2>&1
+    done
+    tail -n 12 "$log" >&2
+    rm -f "$log"
+    return 1
+}
+
+tell() {
+    if command -v apt-get >/dev/null 2>&1; then
+        echo "hbmesh: $1:$programs. To install it, as root: apt-get install$packages" >&2
+    else
+        echo "hbmesh: $1:$programs. Install it with this system's package manager" \
+            "(Debian calls the packages:$packages)" >&2
+    fi
+}
+
+find_needs
+[ -n "$programs" ] && can_install && apt_install && find_needs
+if [ -n "$programs" ]; then
+    tell 'cannot go on without'
+    case $programs in *cmake*) echo "hbmesh: CMake 3.16 or newer is also at https://cmake.org/download" >&2 ;; esac
+    exit 1
+fi
+find_missing $wishes
+[ -n "$programs" ] && can_install && apt_install && find_missing $wishes
+[ -n "$programs" ] && tell 'some tests will be skipped without'
+exit 0
