@@ -76,7 +76,7 @@ uninstall:
 	@sh tools/uninstall.sh '$(BUILD)/install_manifest.txt' '$(DESTDIR)'
 
 symbols: all
-	@sh test/abi/list.sh '$(BUILD)/lib/libhbmesh.so' > test/abi/symbols.txt && git --no-pager diff --stat -- test/abi/symbols.txt
+	@sh tools/exports.sh '$(BUILD)/lib/libhbmesh.so' > test/abi/symbols.txt && git --no-pager diff --stat -- test/abi/symbols.txt
 
 clean:
 	@rm -rf '$(BUILD)'

@@ -1,0 +1,12 @@
+# Library, launcher and API tests built with AddressSanitizer and UBSan in a tree of their own; 2 and 3 PEs.
+# timeout: 1500
+set -u
+tree=$BUILD/asan
+cmake -S "$SRC" -B "$tree" -DHBMESH_SANITIZE=address,undefined -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" \
+    >configure.log 2>&1 || { cat configure.log; exit 1; }
+# A system may lack the sanitizers' runtime: then there is nothing to run.
+echo 'int main(void) { return 0; }' >probe.c
+"$CC" -fsanitize=address,undefined probe.c -o probe && ./probe || exit 77
+cmake --build "$tree" -j 2 >build.log 2>&1 && cmake --build "$tree" -j 2 --target tests >>build.log 2>&1 ||
+    { tail -n 40 build.log; exit 1; }
+cd "$tree" && ctest --output-on-failure -j 2 -LE long
