@@ -1,0 +1,474 @@
+/* The collective allocation calls.
+ *
+ * Every PE runs the same allocator on the same calls, so a PE finds the offset of a new block by itself; the
+ * PEs only have to meet, and the meeting checks that all of them came for the same. A PE touches nothing but
+ * its own memory and its own mappings here, which makes one meeting do for all calls but one:
+ *
+ * malloc, calloc, align   do everything first, then meet. Nobody gets an address before all PEs have entered,
+ * so nobody can reach a PE that has not opened or zeroed its block yet. That the block may be used here is
+ * known before: its last owner was freed in a call that all PEs had entered. free                    meets
+ * first, then releases: what a PE does with the block before its own call is done before any PE gives the
+ * memory back. Whoever takes the place again does so in a malloc, which ends only when all PEs have entered
+ * it, that is when all have released. realloc                 meets first, as free does, and is then done if
+ * the block can grow or shrink where it is: the PE writes nothing. A block that moves is copied, and a PE
+ * that returned early could put into a block that its owner is still copying into: so they meet again.
+ */
+#define _GNU_SOURCE
+#include "core/alloc.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/option.h"
+#include "base/os.h"
+#include "core/heap.h"
+#include "core/symm.h"
+#include "core/team.h"
+#include "core/world.h"
+
+#define FREED_RING 256
+#define CLOSED_MAX 8192
+#define PUNCH_FROM ((size_t)1 << 20) /* a zeroed block of this size costs nothing until it is touched */
+
+struct range {
+    size_t offset, bytes;
+};
+
+static struct {
+    struct hm_heap *heap;
+    size_t page;
+    int fd;
+    bool busy;                      /* a thread is in one of the calls */
+    struct range freed[FREED_RING]; /* for messages: the last blocks that were freed */
+    unsigned freed_count;
+    struct range closed[CLOSED_MAX]; /* page ranges that no view here can access, in order */
+    int closed_count, closed_limit;
+} alloc = {.fd = -1};
+
+static char *at(size_t offset)
+{
+    return (char *)hm_symm.heap_base + offset;
+}
+
+/* --- pages --- */
+
+/* All views of [offset, offset + bytes) that this PE has: its own and those of its peers. */
+static int protect_views(size_t offset, size_t bytes, int prot)
+{
+    int rc = mprotect(at(offset), bytes, prot) == 0 ? 0 : -errno;
+    for (unsigned i = 0; i < hm_symm.npes; i++) {
+        char *heap = hm_symm.peer[i].heap;
+        if (heap == NULL || heap == at(0)) continue;
+        if (mprotect(heap + offset, bytes, prot) != 0) rc = -errno;
+    }
+    /* closed pages are holes that a core dump would fill; that the advice is not taken harms nobody */
+    (void)madvise(at(offset), bytes, prot == PROT_NONE ? MADV_DONTDUMP : MADV_DODUMP);
+    return rc;
+}
+
+/* The kernel keeps an entry for each piece of a mapping that differs from its neighbours, vm.max_map_count of
+ * them in a process, and a closed range cuts every view once. So ranges are closed only as long as they need
+ * no more than a quarter of that number; further ones stay open, and an access to them is found under --check
+ * alone. */
+static int closed_limit(void)
+{
+    long maps = 65530;
+    FILE *f = fopen("/proc/sys/vm/max_map_count", "re");
+    if (f != NULL) {
+        if (fscanf(f, "%ld", &maps) != 1) maps = 65530;
+        fclose(f);
+    }
+    long limit = maps / 4 / (long)(hm_symm.npes + 1);
+    return limit < CLOSED_MAX ? (int)limit : CLOSED_MAX;
+}
+
+/* The first closed range that ends behind `offset`. */
+static int closed_find(size_t offset)
+{
+    int from = 0, to = alloc.closed_count;
+    while (from < to) {
+        int i = (from + to) / 2;
+        if (alloc.closed[i].offset + alloc.closed[i].bytes > offset)
+            to = i;
+        else
+            from = i + 1;
+    }
+    return from;
+}
+
+static void closed_replace(int i, int old, const struct range *with, int n)
+{
+    memmove(&alloc.closed[i + n], &alloc.closed[i + old],
+            (size_t)(alloc.closed_count - i - old) * sizeof alloc.closed[0]);
+    for (int k = 0; k < n; k++)
+        alloc.closed[i + k] = with[k];
+    alloc.closed_count += n - old;
+}
+
+static void pages_close(size_t offset, size_t bytes)
+{
+    int i = closed_find(offset);
+    struct range all = {offset, bytes};
+    int first = i, joined = 0;
+    if (i > 0 && alloc.closed[i - 1].offset + alloc.closed[i - 1].bytes == offset) {
+        first = i - 1;
+        all.offset = alloc.closed[first].offset;
+        all.bytes += alloc.closed[first].bytes;
+        joined++;
+    }
+    if (i < alloc.closed_count && alloc.closed[i].offset == offset + bytes) {
+        all.bytes += alloc.closed[i].bytes;
+        joined++;
+    }
+    if (joined == 0 && alloc.closed_count >= alloc.closed_limit) return;
+    int rc = protect_views(offset, bytes, PROT_NONE);
+    if (rc != 0) {
+        hm_debug("freed pages stay open to access: mprotect: %s", strerror(-rc));
+        alloc.closed_limit = 0;
+        (void)protect_views(offset, bytes, PROT_READ | PROT_WRITE);
+        return;
+    }
+    closed_replace(first, joined, &all, 1);
+}
+
+/* Opens what is closed of [offset, offset + bytes). */
+static void pages_open(size_t offset, size_t bytes, const char *call)
+{
+    size_t end = offset + bytes;
+    int i = closed_find(offset);
+    while (i < alloc.closed_count && alloc.closed[i].offset < end) {
+        struct range c = alloc.closed[i], rest[2];
+        size_t from = c.offset > offset ? c.offset : offset, c_end = c.offset + c.bytes;
+        size_t to = c_end < end ? c_end : end;
+        int n = 0;
+        if (c.offset < from) rest[n++] = (struct range){c.offset, from - c.offset};
+        if (to < c_end && alloc.closed_count + n <= alloc.closed_limit)
+            rest[n++] = (struct range){to, c_end - to};
+        else
+            to = c_end; /* one range more than allowed: the rest is opened too */
+        int rc = protect_views(from, to - from, PROT_READ | PROT_WRITE);
+        if (rc != 0)
+            hm_die(call,
+                   "cannot open %zu bytes of the symmetric heap at offset %zu to access: mprotect: %s; raise "
+                   "vm.max_map_count or RLIMIT_AS",
+                   to - from, from, strerror(-rc));
+        closed_replace(i, 1, rest, n);
+        i += n;
+    }
+}
+
+/* Gives the memory of whole pages of this PE's heap back; they read as zero afterwards. */
+static bool pages_give_back(size_t offset, size_t bytes)
+{
+    if (alloc.fd >= 0 &&
+        fallocate(alloc.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes) == 0)
+        return true;
+    return madvise(at(offset), bytes, MADV_REMOVE) == 0;
+}
+
+static void page_change(void *arg, size_t offset, size_t bytes, bool freed)
+{
+    if (!freed) {
+        pages_open(offset, bytes, arg);
+        return;
+    }
+    if (!pages_give_back(offset, bytes)) hm_debug("cannot give back %zu bytes of the heap: %m", bytes);
+    pages_close(offset, bytes);
+}
+
+/* What lies above the top was never allocated, or has been freed: no core file needs it. */
+static void advise_dump(size_t from, size_t to)
+{
+    if (from < to) (void)madvise(at(from), to - from, MADV_DODUMP);
+    if (to < from) (void)madvise(at(to), from - to, MADV_DONTDUMP);
+}
+
+static void set_limit(size_t top)
+{
+    __atomic_store_n(&hm_symm.real_heap_limit, top, __ATOMIC_RELEASE);
+    __atomic_store_n(&hm_symm.heap_limit, hm_options.check ? 0 : top, __ATOMIC_RELEASE);
+}
+
+/* After blocks came or went: other threads may access memory meanwhile, so a limit falls before pages are
+ * closed and rises after they are opened. */
+static void settle(const char *call)
+{
+    size_t old = hm_symm.real_heap_limit, top = hm_heap_top(alloc.heap);
+    if (top < old) set_limit(top);
+    hm_heap_page_changes(alloc.heap, page_change, (void *)call);
+    if (top > old) set_limit(top);
+    advise_dump(old, top);
+}
+
+/* --- blocks --- */
+
+static void enter(const char *call)
+{
+    hm_world_need(call);
+    if (__atomic_exchange_n(&alloc.busy, true, __ATOMIC_ACQUIRE))
+        hm_die(call, "another thread of this PE is in a call that allocates or frees symmetric memory; these "
+                     "calls are "
+                     "collective, so a program may make only one at a time");
+}
+
+static void leave(void)
+{
+    __atomic_store_n(&alloc.busy, false, __ATOMIC_RELEASE);
+}
+
+static void meet(const struct hm_purpose *purpose, const char *call)
+{
+    hm_quiet(&hm_ctx_default);
+    hm_sync_enter(&hm_team_world->sync, purpose, call);
+}
+
+/* Running out of the heap happens to all PEs at once, running out of private memory to this one alone. */
+static void need_records(const char *call)
+{
+    if (hm_heap_starved(alloc.heap))
+        hm_die(
+            call,
+            "out of memory for the records of the symmetric heap; free private memory, or allocate fewer and "
+            "larger blocks");
+}
+
+static size_t block_take(size_t bytes, size_t align, const char *call)
+{
+    size_t offset = hm_heap_alloc(alloc.heap, bytes, align);
+    need_records(call);
+    if (offset != HM_HEAP_NONE) {
+        settle(call);
+        return offset;
+    }
+    hm_debug("%s: no room for %zu bytes (alignment %zu) in the symmetric heap of %zu bytes: %zu are free, "
+             "the largest "
+             "piece is %zu; SHMEM_SYMMETRIC_SIZE makes it larger",
+             call, bytes, align, hm_symm.heap_size, hm_heap_free_bytes(alloc.heap),
+             hm_heap_largest(alloc.heap));
+    return HM_HEAP_NONE;
+}
+
+static void block_release(size_t offset, const char *call)
+{
+    alloc.freed[alloc.freed_count++ % FREED_RING] =
+        (struct range){offset, hm_heap_length(alloc.heap, offset)};
+    hm_heap_free(alloc.heap, offset);
+    settle(call);
+}
+
+/* The offset of the block that begins at `ptr`; ends the job with a sentence when none does. */
+static size_t block_need(const void *ptr, const char *call)
+{
+    size_t offset = (uintptr_t)ptr - hm_symm.heap_base;
+    if (offset < hm_symm.heap_size && hm_heap_length(alloc.heap, offset) != 0) return offset;
+    char what[256];
+    if (offset < hm_symm.heap_size)
+        hm_alloc_describe(offset, what, sizeof what);
+    else
+        hm_symm_describe(ptr, what, sizeof what);
+    hm_die(call,
+           "ptr: %p is %s; pass the address that shmem_malloc, shmem_calloc, shmem_align or shmem_realloc "
+           "returned, and free it once",
+           ptr, what);
+}
+
+static void block_zero(size_t offset, size_t bytes)
+{
+    size_t from = hm_round_up(offset, alloc.page), to = hm_round_down(offset + bytes, alloc.page);
+    if (bytes < PUNCH_FROM || !pages_give_back(from, to - from)) from = to = offset + bytes;
+    memset(at(offset), 0, from - offset);
+    memset(at(to), 0, offset + bytes - to);
+}
+
+/* Takes a block on this PE, then meets the others: they all come with the same offset, HM_HEAP_NONE included.
+ */
+static void *take_and_meet(struct hm_purpose *purpose, size_t bytes, size_t align, bool zero, long hints,
+                           const char *call)
+{
+    enter(call);
+    size_t offset = block_take(bytes, align, call);
+    if (offset != HM_HEAP_NONE && hints != 0) hm_heap_set_hints(alloc.heap, offset, hints);
+    if (offset != HM_HEAP_NONE && zero) block_zero(offset, bytes);
+    purpose->size = bytes;
+    purpose->dest = offset;
+    meet(purpose, call);
+    leave();
+    return offset != HM_HEAP_NONE ? at(offset) : NULL;
+}
+
+/* --- the calls --- */
+
+void *hm_malloc(size_t size, const char *call)
+{
+    hm_world_need(call);
+    if (size == 0) return NULL;
+    struct hm_purpose purpose = {.kind = HM_COLL_MALLOC};
+    return take_and_meet(&purpose, size, HM_HEAP_MIN_ALIGN, false, 0, call);
+}
+
+void *hm_calloc(size_t count, size_t size, const char *call)
+{
+    hm_world_need(call);
+    size_t bytes;
+    if (count == 0 || size == 0) return NULL;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        bytes = SIZE_MAX; /* which no heap has: NULL, behind the barrier */
+    struct hm_purpose purpose = {.kind = HM_COLL_CALLOC};
+    return take_and_meet(&purpose, bytes, HM_HEAP_MIN_ALIGN, true, 0, call);
+}
+
+void *hm_malloc_with_hints(size_t size, long hints, const char *call)
+{
+    hm_world_need(call);
+    if (size == 0) return NULL;
+    struct hm_purpose purpose = {.kind = HM_COLL_HINTS, .root = (int32_t)(hints ^ hints >> 16 >> 16)};
+    return take_and_meet(&purpose, size, HM_HEAP_MIN_ALIGN, false, hints, call);
+}
+
+/* An offset that is a multiple of `align` gives such an address only where the heap itself begins at one,
+ * which a PE can say of itself alone. */
+static bool all_aligned(const struct hm_sync *s)
+{
+    for (int i = 0; i < s->size; i++)
+        if (!*(const char *)hm_sync_theirs(s, i)) return false;
+    return true;
+}
+
+void *hm_align(size_t align, size_t size, const char *call)
+{
+    hm_world_need(call);
+    if (align == 0 || (align & (align - 1)) != 0 || align % sizeof(void *) != 0)
+        hm_die(call, "alignment: %zu is not a power of two that is a multiple of %zu", align, sizeof(void *));
+    if (size == 0) return NULL;
+    struct hm_sync *sync = &hm_team_world->sync;
+    bool ask = align > alloc.page;
+    if (ask) *(char *)hm_sync_mine(sync) = (hm_symm.heap_base & (align - 1)) == 0;
+    struct hm_purpose purpose = {.kind = HM_COLL_ALIGN, .root = __builtin_ctzll(align)};
+    char *block = take_and_meet(&purpose, size, align, false, 0, call);
+    if (block == NULL || !ask || all_aligned(sync)) return block;
+    hm_debug("%s: the heap of some PE does not begin at a multiple of %zu", call, align);
+    enter(call);
+    block_release((size_t)(block - at(0)), call);
+    leave();
+    return NULL;
+}
+
+/* The block moves: HM_HEAP_NONE where there is no room, and it stays as it was. */
+static size_t block_move(size_t old, size_t size, const char *call)
+{
+    size_t offset = block_take(size, HM_HEAP_MIN_ALIGN, call), length = hm_heap_length(alloc.heap, old);
+    if (offset == HM_HEAP_NONE) return HM_HEAP_NONE;
+    memcpy(at(offset), at(old), length < size ? length : size);
+    hm_heap_set_hints(alloc.heap, offset, hm_heap_hints(alloc.heap, old));
+    block_release(old, call);
+    hm_sync_again(&hm_team_world->sync, call);
+    return offset;
+}
+
+void *hm_realloc(void *ptr, size_t size, const char *call)
+{
+    if (ptr == NULL) return hm_malloc(size, call);
+    if (size == 0) {
+        hm_free(ptr, call);
+        return NULL;
+    }
+    enter(call);
+    size_t offset = block_need(ptr, call);
+    struct hm_purpose purpose = {.kind = HM_COLL_REALLOC, .size = size, .dest = offset};
+    meet(&purpose, call);
+    bool in_place = hm_heap_resize(alloc.heap, offset, size) == 0;
+    need_records(call);
+    if (in_place)
+        settle(call);
+    else
+        offset = block_move(offset, size, call);
+    leave();
+    return offset != HM_HEAP_NONE ? at(offset) : NULL;
+}
+
+void hm_free(void *ptr, const char *call)
+{
+    hm_world_need(call);
+    if (ptr == NULL) return;
+    enter(call);
+    size_t offset = block_need(ptr, call);
+    struct hm_purpose purpose = {.kind = HM_COLL_FREE, .dest = offset};
+    meet(&purpose, call);
+    block_release(offset, call);
+    leave();
+}
+
+/* --- questions --- */
+
+bool hm_alloc_holds(size_t offset, size_t bytes)
+{
+    size_t first, length;
+    return alloc.heap != NULL && hm_heap_find(alloc.heap, offset, &first, &length) &&
+           bytes <= first + length - offset;
+}
+
+static const struct range *freed_find(size_t offset)
+{
+    unsigned n = alloc.freed_count < FREED_RING ? alloc.freed_count : FREED_RING;
+    for (unsigned i = 1; i <= n; i++) {
+        const struct range *r = &alloc.freed[(alloc.freed_count - i) % FREED_RING];
+        if (offset - r->offset < r->bytes) return r;
+    }
+    return NULL;
+}
+
+void hm_alloc_describe(size_t offset, char *text, size_t size)
+{
+    size_t first, length;
+    if (alloc.heap == NULL) {
+        snprintf(text, size, "at heap offset %zu", offset);
+        return;
+    }
+    if (hm_heap_find(alloc.heap, offset, &first, &length)) {
+        snprintf(text, size, "%zu bytes inside the block of %zu bytes at heap offset %zu", offset - first,
+                 length, first);
+        return;
+    }
+    const struct range *freed = freed_find(offset);
+    if (freed != NULL)
+        snprintf(text, size, "%s the block of %zu bytes at heap offset %zu that was freed",
+                 offset == freed->offset ? "the beginning of" : "inside", freed->bytes, freed->offset);
+    else if (hm_heap_before(alloc.heap, offset, &first, &length))
+        snprintf(text, size, "%zu bytes behind the end of the block of %zu bytes at heap offset %zu",
+                 offset - (first + length), length, first);
+    else
+        snprintf(text, size, "at heap offset %zu, where nothing is allocated", offset);
+}
+
+/* --- start and stop --- */
+
+int hm_alloc_start(size_t heap_size, int own_heap_fd)
+{
+    hm_alloc_stop();
+    alloc.page = hm_os_page();
+    alloc.heap = hm_heap_open(heap_size, alloc.page);
+    if (alloc.heap == NULL) return -ENOMEM;
+    if (hm_options.check) hm_heap_set_guard(alloc.heap, HM_LINE);
+    alloc.fd = own_heap_fd;
+    alloc.closed_limit = closed_limit();
+    hm_symm.heap_size = heap_size;
+    set_limit(0);
+    advise_dump(heap_size, 0);
+    return 0;
+}
+
+void hm_alloc_stop(void)
+{
+    if (alloc.heap == NULL) return;
+    set_limit(0);
+    hm_heap_close(alloc.heap);
+    alloc.heap = NULL;
+    alloc.fd = -1;
+    alloc.busy = false;
+    alloc.freed_count = 0;
+    alloc.closed_count = 0;
+}

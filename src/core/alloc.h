@@ -1,0 +1,23 @@
+/* The symmetric heap between the collective calls (declared in order.h) and the allocator (heap.h): what the
+ * rest of core asks about blocks, and the start and stop of it all. */
+#ifndef HM_ALLOC_H
+#define HM_ALLOC_H
+
+#include "base/base.h"
+#include "core/order.h"
+
+/* At init, when hm_symm.heap_base, peer[] and the world team stand. `own_heap_fd` (the memfd of this PE's
+ * heap; -1: none) stays the caller's and open until hm_alloc_stop: memory of freed pages is given back
+ * through it. 0 or -errno. */
+int hm_alloc_start(size_t heap_size, int own_heap_fd);
+/* Safe when start was not called. The views must still be mapped, or all be unmapped afterwards. */
+void hm_alloc_stop(void);
+
+/* Is [offset, offset + bytes) inside one live block? */
+bool hm_alloc_holds(size_t offset, size_t bytes);
+
+/* What lies at an offset of the heap, for messages, to follow "is": "16 bytes behind the end of the block of
+ * 64 bytes at heap offset 4096", "inside the block of 64 bytes at heap offset 4096 that was freed". */
+void hm_alloc_describe(size_t offset, char *text, size_t size);
+
+#endif

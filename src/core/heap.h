@@ -1,0 +1,55 @@
+/* The symmetric heap's allocator: deterministic (the same calls give the same offsets on every PE), with its records
+ * outside the heap, so that it serves memory the CPU cannot touch. Knows offsets only. Not thread-safe: callers meet
+ * in a collective first. */
+#ifndef HM_HEAP_H
+#define HM_HEAP_H
+
+#include "base/base.h"
+
+struct hm_heap; /* opaque */
+
+#define HM_HEAP_NONE ((size_t)-1)
+#define HM_HEAP_MIN_ALIGN 16
+
+/* For `size` bytes (a multiple of `page`); NULL when there is no memory for the records. */
+struct hm_heap *hm_heap_open(size_t size, size_t page);
+void hm_heap_close(struct hm_heap *heap);
+/* Bytes to leave free behind every further block, where there is room, so that what runs over its end is in no block. */
+void hm_heap_set_guard(struct hm_heap *heap, size_t bytes);
+
+/* Offset of a new block of at least `bytes` > 0 bytes, a multiple of `align` (power of two, >= 16); HM_HEAP_NONE when it
+ * does not fit (or records cannot be had). First/best fit is the implementer's choice; fragments join at free; blocks of
+ * at least 64 KiB start on a cache line boundary at least, those of 2 MiB and more on a page. O(log n). */
+size_t hm_heap_alloc(struct hm_heap *heap, size_t bytes, size_t align);
+/* 0, or -ENOENT when no block begins there. */
+int hm_heap_free(struct hm_heap *heap, size_t offset);
+/* In place if possible: the block at offset becomes `bytes` long. 0, -ENOMEM (does not fit here), -ENOENT. */
+int hm_heap_resize(struct hm_heap *heap, size_t offset, size_t bytes);
+/* Did the last alloc or resize fail for want of memory for the records, which other PEs may well have had? */
+bool hm_heap_starved(const struct hm_heap *heap);
+
+/* The block that holds `offset`: true, its first offset and its asked-for length. */
+bool hm_heap_find(const struct hm_heap *heap, size_t offset, size_t *first, size_t *bytes);
+/* The same for the last block that begins at or before `offset`, if at most a free range lies between (messages). */
+bool hm_heap_before(const struct hm_heap *heap, size_t offset, size_t *first, size_t *bytes);
+/* A block that begins exactly there: its asked-for length, or 0. */
+size_t hm_heap_length(const struct hm_heap *heap, size_t offset);
+/* Hints given at allocation travel with the block (realloc keeps them). */
+void hm_heap_set_hints(struct hm_heap *heap, size_t offset, long hints);
+long hm_heap_hints(const struct hm_heap *heap, size_t offset);
+
+/* End of the last page that holds a block: 0 when empty. */
+size_t hm_heap_top(const struct hm_heap *heap);
+size_t hm_heap_free_bytes(const struct hm_heap *heap);
+size_t hm_heap_largest(const struct hm_heap *heap);
+
+/* Whole pages that no block touches any more (freed) or that a block touches again (taken) since the last call: visits
+ * maximal ranges in ascending order, so that the owner can give the memory back and close the pages to access. Pages
+ * behind the top are visited too. A range both freed and taken again in between is not visited. */
+void hm_heap_page_changes(struct hm_heap *heap, void (*visit)(void *arg, size_t offset, size_t bytes, bool freed),
+                          void *arg);
+
+/* The whole structure, for stress tests: every invariant; false with a reason in *why. */
+bool hm_heap_valid(const struct hm_heap *heap, const char **why);
+
+#endif
