@@ -82,7 +82,7 @@ static int closed_limit(void)
         if (fscanf(f, "%ld", &maps) != 1) maps = 65530;
         fclose(f);
     }
-    long limit = maps / 4 / (long)(hm_symm.npes + 1);
+    long limit = maps / 4 / (hm_world.npes + 1);
     return limit < CLOSED_MAX ? (int)limit : CLOSED_MAX;
 }
 
@@ -466,6 +466,7 @@ void hm_alloc_stop(void)
     if (alloc.heap == NULL) return;
     set_limit(0);
     hm_heap_close(alloc.heap);
+    if (alloc.fd >= 0) close(alloc.fd);
     alloc.heap = NULL;
     alloc.fd = -1;
     alloc.busy = false;
