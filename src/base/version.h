@@ -1,7 +1,4 @@
-/* The version of the library, in this one place: CMake, the tools and the package files read it from here. */
 #ifndef HM_VERSION_H
 #define HM_VERSION_H
-
-#define HM_VERSION "1.0.0"
-
+#define HM_VERSION "0.1.0"
 #endif

@@ -1,0 +1,169 @@
+/* The job as the PEs of one machine and their launcher see it: the layout of the shared job memory, and the messages
+ * between a PE and its launcher. Both sides compile this file; HM_JOB_VERSION says whether they agree.
+ *
+ * Job memory is one memfd, made by the launcher (or by a PE that runs alone):
+ *
+ *     struct hm_job | npes x struct hm_pe_page | npes x npes u32 pair counters | HM_TEAM_SLOTS x team slot
+ *
+ * It is sparse: what nobody touches costs nothing. All of it starts as zero bytes, and zero is the valid first state of
+ * everything in it.
+ */
+#ifndef HM_JOB_H
+#define HM_JOB_H
+
+#include "base/base.h"
+
+#define HM_JOB_MAGIC 0x68626d6573680001ull
+#define HM_JOB_VERSION 1u
+#define HM_JOB_MAX_PES 4096
+#define HM_TEAM_SLOTS 1024
+
+/* Where a PE sleeps. Whoever changes a word that a PE may wait for looks at `sleepers` afterwards and, if it is not
+ * zero, adds 1 to `seq` and wakes it (FUTEX_WAKE, all). Bit 31 of sleepers is set for good when membarrier cannot be
+ * used: then the one who looks must first issue a full fence and look again (core/wait.h). */
+struct hm_bell {
+    uint32_t seq;
+    uint32_t sleepers;
+};
+#define HM_BELL_NO_MEMBARRIER 0x80000000u
+
+enum hm_pe_state {
+    HM_PE_ABSENT,    /* has not said hello */
+    HM_PE_STARTED,   /* said hello: has joined the job, init not complete */
+    HM_PE_READY,     /* between init and the last finalize */
+    HM_PE_FINALIZED, /* left by finalize; may say hello again */
+    HM_PE_LEAVING,   /* exit() with a non-zero status runs; `status` holds it */
+    HM_PE_SAID,      /* dying, and has already printed the reason itself; `status` holds the exit status or 128+signal */
+};
+
+enum hm_blocked_kind {
+    HM_BLOCKED_NOT,
+    HM_BLOCKED_WORD,  /* wait_until and its family, signal_wait_until: addr, cmp, want */
+    HM_BLOCKED_TEAM,  /* a collective: team slot, epoch; pe: the first member that has not arrived (-1 unknown) */
+    HM_BLOCKED_LOCK,  /* set_lock: addr; pe: where the lock lives */
+    HM_BLOCKED_PAIR,  /* shmemx_sync_pe: pe */
+    HM_BLOCKED_START, /* in init, waits for other PEs to join */
+};
+
+/* What one thread of a PE waits for. Published when the wait begins to yield or to sleep, so a short wait pays nothing.
+ * Written by the waiting thread alone; a reader (the launcher on SIGQUIT) takes it as a snapshot that may be torn. */
+struct hm_blocked {
+    uint32_t kind;  /* enum hm_blocked_kind; claimed by compare-and-swap from HM_BLOCKED_NOT */
+    int32_t pe;     /* for whom, world number; -1: nobody in particular */
+    uint64_t since; /* CLOCK_MONOTONIC, ns */
+    uint64_t addr;  /* the address waited on, as this PE sees it */
+    int64_t offset; /* of addr in its segment; -1: not symmetric */
+    uint32_t in_heap; /* 1 heap, 0 static data */
+    uint32_t team_slot;
+    int32_t team_start, team_stride, team_size; /* the team by world numbers */
+    int32_t missing; /* members that have not arrived, as counted when it went to sleep */
+    int32_t cmp;     /* SHMEM_CMP_* */
+    uint32_t epoch;  /* of the collective */
+    int64_t want, have;
+    char call[48]; /* the API call, NUL-terminated */
+};
+#define HM_BLOCKED_SLOTS 8
+
+struct hm_pe_page {
+    /* line 0: read by everybody, written at start and end only */
+    uint32_t state; /* enum hm_pe_state */
+    int32_t status;
+    int32_t pid;
+    uint32_t thread_level;
+    uint64_t heap_bytes;      /* size of this PE's heap */
+    uint64_t heap_committed;  /* filled in by whoever reports a SIGBUS; 0 otherwise */
+    HM_ALIGNED(HM_LINE) struct hm_bell bell;
+    HM_ALIGNED(HM_LINE) struct hm_bell lock_bell; /* sleepers on locks whose home is this PE */
+    HM_ALIGNED(HM_LINE) struct hm_blocked blocked[HM_BLOCKED_SLOTS];
+} HM_ALIGNED(4096);
+
+struct hm_job {
+    uint64_t magic;
+    uint32_t version;
+    int32_t npes;
+    uint64_t bytes;         /* of the whole job memory */
+    uint32_t stopping;      /* 1: global_exit was called (status in exit_status), 2: the job is being killed */
+    int32_t exit_status;
+    uint32_t oversubscribed; /* more PEs than usable cores on this machine (set by PE 0 at init) */
+    uint32_t cores;
+    uint32_t reported; /* a PE has claimed to say what went wrong among several */
+    uint64_t slot_map[HM_TEAM_SLOTS / 64]; /* team slots in use */
+    HM_ALIGNED(HM_LINE) uint32_t aset_lock;
+    uint64_t set_key[HM_TEAM_SLOTS]; /* active sets: which one a team slot serves; 0 none. Under aset_lock */
+    HM_ALIGNED(4096) char end[0];
+} HM_ALIGNED(4096);
+
+/* Bytes that one member has in a team slot: see core/sync.h for what is in there. */
+#define HM_TEAM_MEMBER_BYTES 1024
+#define HM_TEAM_HEAD_BYTES 512
+
+static inline size_t hm_job_pages_at(void) { return sizeof(struct hm_job); }
+static inline size_t hm_job_pairs_at(int npes) { return hm_job_pages_at() + (size_t)npes * sizeof(struct hm_pe_page); }
+static inline size_t hm_job_slots_at(int npes)
+{
+    return hm_round_up(hm_job_pairs_at(npes) + (size_t)npes * npes * sizeof(uint32_t), 4096);
+}
+static inline size_t hm_job_slot_bytes(int npes)
+{
+    return hm_round_up(HM_TEAM_HEAD_BYTES + (size_t)npes * HM_TEAM_MEMBER_BYTES, 4096);
+}
+static inline size_t hm_job_bytes(int npes)
+{
+    return hm_job_slots_at(npes) + HM_TEAM_SLOTS * hm_job_slot_bytes(npes);
+}
+static inline struct hm_pe_page *hm_job_page(struct hm_job *job, int pe)
+{
+    return (struct hm_pe_page *)((char *)job + hm_job_pages_at()) + pe;
+}
+
+/* --- the wire between a PE and its launcher ---
+ *
+ * A SOCK_SEQPACKET socket pair per PE, made by the launcher; the PE's end is inherited over exec and named in the
+ * environment as SHMEM_LAUNCH="<fd>:<inode of the socket>", so that a stale or reused number is never taken for it.
+ * The process that talks on it first owns it until it is done (launcher: SO_PASSCRED); anybody else is refused.
+ * SHMEM_PE, SHMEM_NPES and SHMEM_LOCAL_PE stand in the environment beside it.
+ *
+ * One message is one packet: struct hm_msg, then `len` bytes; descriptors travel in the same packet (SCM_RIGHTS).
+ */
+#define HM_LAUNCH_VAR "SHMEM_LAUNCH"
+#define HM_MSG_MAX 16384
+#define HM_MSG_FDS 128
+
+enum hm_msg_type {
+    /* PE -> launcher */
+    HM_MSG_HELLO = 1, /* payload struct hm_hello. Answer: WELCOME or REFUSED */
+    HM_MSG_GATHER,    /* arg: round (0, 1, ...); payload: this PE's bytes (same length on all, <= HM_GATHER_MAX), fds: its
+                         descriptors (same number on all, <= 4). Answer, when all PEs have sent theirs: GATHERED ... */
+    HM_MSG_EXIT_ALL,  /* arg: status. global_exit */
+    HM_MSG_FINALIZED, /* this process has left the job by finalize; another may say hello */
+    /* launcher -> PE */
+    HM_MSG_WELCOME = 64, /* payload struct hm_welcome; fds: job memory, lifeline */
+    HM_MSG_REFUSED,      /* payload: the reason, NUL-terminated */
+    HM_MSG_GATHERED,     /* arg: first PE in this packet; payload: bytes of PEs arg, arg+1, ...; fds in the same order.
+                            As many packets as needed, in ascending order, until all npes are there */
+};
+#define HM_GATHER_MAX 256
+
+struct hm_msg {
+    uint32_t type;
+    int32_t arg;
+    uint32_t len;
+    uint32_t nfds;
+};
+
+struct hm_hello {
+    uint32_t version; /* HM_JOB_VERSION */
+    int32_t pid;
+    uint64_t auxv_hash; /* FNV-1a of /proc/self/auxv (0: not known): tells an exec from a closed lifeline */
+    char library[24];   /* version of the library, for the refusal */
+};
+
+struct hm_welcome {
+    int32_t pe, npes;
+    int32_t local_pe, local_npes;
+};
+
+/* The lifeline is a socket that only the PE holds, close-on-exec. The launcher sees its end when the process dies or
+ * executes another program. */
+
+#endif

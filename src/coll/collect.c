@@ -1,0 +1,76 @@
+#include "coll/member.h"
+
+/* What a member puts into its slot: how much it brings, and the bytes if they are few. */
+struct part {
+    uint64_t bytes;
+    char data[HM_SYNC_DATA - sizeof(uint64_t)];
+};
+
+static const struct part *part_of(const struct hm_team *team, int i) { return hm_sync_theirs(&team->sync, i); }
+
+static void bring(struct hm_team *team, const void *source, size_t bytes, const char *call)
+{
+    struct part *mine = hm_sync_mine(&team->sync);
+    if (bytes) hm_symm_require(source, bytes, call, "source");
+    mine->bytes = bytes;
+    if (bytes && bytes <= sizeof mine->data) memcpy(mine->data, source, bytes);
+}
+
+static void take(const struct hm_team *team, int i, char *dest, const void *source, size_t bytes, const char *call)
+{
+    if (!bytes) return;
+    if (bytes <= sizeof part_of(team, i)->data)
+        memcpy(dest, part_of(team, i)->data, bytes);
+    else if (i == team->me)
+        hm_copy(dest, source, bytes);
+    else
+        memcpy(dest, hm_member_at(team, i, source, bytes, call, "source"), bytes);
+}
+
+/* All parts lie one behind the other in dest: totals and places come from the parts' own sizes. */
+static int collect_parts(struct hm_team *team, char *dest, const void *source, const char *call)
+{
+    size_t total = 0, largest = 0;
+    for (int i = 0; i < team->size; i++) {
+        size_t bytes = part_of(team, i)->bytes;
+        if (__builtin_add_overflow(total, bytes, &total)) total = SIZE_MAX;
+        if (bytes > largest) largest = bytes;
+    }
+    if (!total) return 0;
+    hm_symm_require(dest, total, call, "dest");
+    for (int i = 0; i < team->size; i++) {
+        size_t bytes = part_of(team, i)->bytes;
+        take(team, i, dest, source, bytes, call);
+        dest += bytes;
+    }
+    if (largest > sizeof part_of(team, 0)->data) hm_sync_again(&team->sync, call);
+    return 0;
+}
+
+/* A team of one has no slot partners; its part is simply the result. */
+static int collect_alone(void *dest, const void *source, size_t bytes, const char *call)
+{
+    if (!bytes) return 0;
+    hm_symm_require(dest, bytes, call, "dest");
+    hm_symm_require(source, bytes, call, "source");
+    hm_copy(dest, source, bytes);
+    return 0;
+}
+
+int hm_collect(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call)
+{
+    static const struct hm_purpose purpose = {.kind = HM_COLL_COLLECT};
+    if (team->size == 1) return collect_alone(dest, source, bytes, call);
+    bring(team, source, bytes, call);
+    hm_sync_enter(&team->sync, &purpose, call);
+    return collect_parts(team, dest, source, call);
+}
+
+int hm_fcollect(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call)
+{
+    struct hm_purpose purpose = {.kind = HM_COLL_FCOLLECT, .size = bytes};
+    if (team->size == 1) return collect_alone(dest, source, bytes, call);
+    bring(team, source, bytes, call);
+    hm_sync_enter(&team->sync, &purpose, call);
+    return collect_parts(team, dest, source, call);
+}

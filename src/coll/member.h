@@ -1,0 +1,49 @@
+/* What the algorithms share: members' memory as it is mapped here, and the two sizes of a collective.
+ *
+ * A small collective carries its bytes in the team's slots and needs one meeting. A large one meets, reads and writes
+ * the members' memory directly, and meets again, so that nobody's source is reused while somebody still reads it. */
+#ifndef HM_MEMBER_H
+#define HM_MEMBER_H
+
+#include <string.h>
+
+#include "base/base.h"
+#include "base/log.h"
+#include "coll/coll.h"
+#include "core/symm.h"
+#include "core/sync.h"
+
+/* [addr, addr + bytes) of member i. */
+HM_INLINE char *hm_member_at(const struct hm_team *team, int i, const void *addr, size_t bytes, const char *call,
+                             const char *arg)
+{
+    const struct hm_peer *peer;
+    int pe = team->start + i * team->stride;
+    char *at = hm_symm_map(addr, bytes, pe, &peer);
+    if (hm_unlikely(!at)) at = hm_symm_find(addr, bytes, pe, &peer, call, arg);
+    if (hm_unlikely(!at)) hm_die(call, "PE %d cannot be reached from here", pe);
+    return at;
+}
+
+/* n * size; SIZE_MAX, which no segment holds, where that overflows. */
+HM_INLINE size_t hm_bytes_of(size_t n, size_t size)
+{
+    size_t bytes;
+    return __builtin_mul_overflow(n, size, &bytes) ? SIZE_MAX : bytes;
+}
+
+/* The part of n elements that member i of `size` works on: [*first, *first + result). */
+HM_INLINE size_t hm_share_of(size_t n, int i, int size, size_t *first)
+{
+    size_t each = n / (size_t)size, more = n % (size_t)size;
+    *first = each * (size_t)i + ((size_t)i < more ? (size_t)i : more);
+    return each + ((size_t)i < more);
+}
+
+/* memcpy that allows the same place twice (in-place collectives). */
+HM_INLINE void hm_copy(void *to, const void *from, size_t bytes)
+{
+    if (to != from) memcpy(to, from, bytes);
+}
+
+#endif

@@ -1,0 +1,63 @@
+/* Prefix sums over the members, element by element. */
+#include "coll/kernel.h"
+#include "coll/member.h"
+
+enum { CHUNK_BYTES = 8192 };
+
+static void scan_slots(struct hm_team *team, void *dest, size_t n, size_t bytes, bool inclusive, hm_kernel *add)
+{
+    HM_ALIGNED(HM_LINE) char acc[HM_SYNC_DATA] = {0};
+    for (int i = 0; i < team->me + inclusive; i++) {
+        if (i)
+            add(acc, hm_sync_theirs(&team->sync, i), n);
+        else
+            memcpy(acc, hm_sync_theirs(&team->sync, 0), bytes); /* not 0 + x: that would lose the sign of -0.0 */
+    }
+    memcpy(dest, acc, bytes);
+}
+
+/* One chunk of everybody's vectors: each source is read before the dest of the same member is written, as it may be the
+ * same memory. */
+static void scan_chunk(struct hm_team *team, char *dest, const char *source, size_t n, size_t bytes, bool inclusive,
+                       hm_kernel *add, const char *call)
+{
+    HM_ALIGNED(HM_LINE) char acc[CHUNK_BYTES], next[CHUNK_BYTES];
+    memset(acc, 0, bytes);
+    for (int i = 0; i < team->size; i++) {
+        memcpy(next, hm_member_at(team, i, source, bytes, call, "source"), bytes);
+        if (!inclusive) memcpy(hm_member_at(team, i, dest, bytes, call, "dest"), acc, bytes);
+        if (i)
+            add(acc, next, n);
+        else
+            memcpy(acc, next, bytes);
+        if (inclusive) memcpy(hm_member_at(team, i, dest, bytes, call, "dest"), acc, bytes);
+    }
+}
+
+int hm_scan(struct hm_team *team, void *dest, const void *source, size_t n, enum hm_kind kind, bool inclusive,
+            const char *call)
+{
+    struct hm_sync *s = &team->sync;
+    size_t size = hm_kind_size(kind), bytes = hm_bytes_of(n, size);
+    struct hm_purpose purpose = {.kind = inclusive ? HM_COLL_INSCAN : HM_COLL_EXSCAN, .type = kind, .size = bytes};
+    hm_kernel *add = hm_kernel_of(kind, HM_OP_SUM);
+    bool small = bytes <= HM_SYNC_DATA;
+    if (n) {
+        hm_symm_require(dest, bytes, call, "dest");
+        hm_symm_require(source, bytes, call, "source");
+    }
+    if (n && small) memcpy(hm_sync_mine(s), source, bytes);
+    hm_sync_enter(s, &purpose, call);
+    if (!n) return 0;
+    if (small) {
+        scan_slots(team, dest, n, bytes, inclusive, add);
+        return 0;
+    }
+    size_t first, count = hm_share_of(n, team->me, team->size, &first), chunk = CHUNK_BYTES / size;
+    for (size_t done = 0; done < count; done += chunk) {
+        size_t k = count - done < chunk ? count - done : chunk, at = (first + done) * size;
+        scan_chunk(team, (char *)dest + at, (const char *)source + at, k, k * size, inclusive, add, call);
+    }
+    hm_sync_again(s, call);
+    return 0;
+}

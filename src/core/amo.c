@@ -1,0 +1,19 @@
+#include "core/amo.h"
+
+#include "base/log.h"
+#include "core/world.h"
+
+uint64_t hm_amo_slow(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size, int pe,
+                     const char *call)
+{
+    (void)ctx;
+    const struct hm_peer *peer;
+    const char *arg = op == HM_AMO_FETCH ? "source" : "dest";
+    char *at = hm_symm_find(addr, size, pe, &peer, call, arg);
+    if ((uintptr_t)addr & (size - 1))
+        hm_die(call, "%s: %p is not aligned to the %zu bytes of its type; atomics need that", arg, addr, size);
+    if (!at) hm_die(call, "PE %d cannot be reached from here", pe);
+    uint64_t old = size == 8 ? hm_amo_do64(op, at, value, cond) : hm_amo_do32(op, at, value, cond);
+    if (op != HM_AMO_FETCH) hm_bell_look(peer->bell);
+    return old;
+}

@@ -1,0 +1,62 @@
+/* Atomics on symmetric words: CPU atomics on mapped memory. `size` is 4 or 8 and constant at every call; values travel
+ * in the low bytes of a uint64_t (floats as their bits). */
+#ifndef HM_AMO_H
+#define HM_AMO_H
+
+#include "base/base.h"
+#include "core/ctx.h"
+#include "core/symm.h"
+#include "core/wait.h"
+
+enum hm_amo { HM_AMO_FETCH, HM_AMO_SET, HM_AMO_SWAP, HM_AMO_CAS, HM_AMO_FETCH_ADD, HM_AMO_ADD, HM_AMO_FETCH_AND,
+              HM_AMO_AND, HM_AMO_FETCH_OR, HM_AMO_OR, HM_AMO_FETCH_XOR, HM_AMO_XOR };
+
+HM_COLD uint64_t hm_amo_slow(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size,
+                             int pe, const char *call);
+
+#define HM_AMO_DO(T, U)                                                                                                \
+    switch (op) {                                                                                                      \
+    case HM_AMO_FETCH: return __atomic_load_n((T *)at, __ATOMIC_SEQ_CST);                                              \
+    case HM_AMO_SET: __atomic_store_n((T *)at, (T)value, __ATOMIC_RELEASE); return 0;                                  \
+    case HM_AMO_SWAP: return __atomic_exchange_n((T *)at, (T)value, __ATOMIC_SEQ_CST);                                 \
+    case HM_AMO_CAS: {                                                                                                 \
+        T old = (T)cond;                                                                                               \
+        __atomic_compare_exchange_n((T *)at, &old, (T)value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);               \
+        return old;                                                                                                    \
+    }                                                                                                                  \
+    case HM_AMO_FETCH_ADD: return __atomic_fetch_add((T *)at, (T)value, __ATOMIC_SEQ_CST);                             \
+    case HM_AMO_ADD: __atomic_fetch_add((T *)at, (T)value, __ATOMIC_SEQ_CST); return 0;                                \
+    case HM_AMO_FETCH_AND: return __atomic_fetch_and((T *)at, (T)value, __ATOMIC_SEQ_CST);                             \
+    case HM_AMO_AND: __atomic_fetch_and((T *)at, (T)value, __ATOMIC_SEQ_CST); return 0;                                \
+    case HM_AMO_FETCH_OR: return __atomic_fetch_or((T *)at, (T)value, __ATOMIC_SEQ_CST);                               \
+    case HM_AMO_OR: __atomic_fetch_or((T *)at, (T)value, __ATOMIC_SEQ_CST); return 0;                                  \
+    case HM_AMO_FETCH_XOR: return __atomic_fetch_xor((T *)at, (T)value, __ATOMIC_SEQ_CST);                             \
+    case HM_AMO_XOR: __atomic_fetch_xor((T *)at, (T)value, __ATOMIC_SEQ_CST); return 0;                                \
+    }
+
+HM_INLINE uint64_t hm_amo_do32(enum hm_amo op, void *at, uint64_t value, uint64_t cond)
+{
+    HM_AMO_DO(uint32_t, )
+    return 0;
+}
+
+HM_INLINE uint64_t hm_amo_do64(enum hm_amo op, void *at, uint64_t value, uint64_t cond)
+{
+    HM_AMO_DO(uint64_t, )
+    return 0;
+}
+#undef HM_AMO_DO
+
+HM_INLINE uint64_t hm_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size,
+                          int pe, const char *call)
+{
+    const struct hm_peer *peer;
+    char *at = hm_symm_map(addr, size, pe, &peer);
+    if (hm_unlikely(at == NULL || ((uintptr_t)addr & (size - 1)) != 0))
+        return hm_amo_slow(ctx, op, addr, value, cond, size, pe, call);
+    uint64_t old = size == 8 ? hm_amo_do64(op, at, value, cond) : hm_amo_do32(op, at, value, cond);
+    if (op != HM_AMO_FETCH) hm_bell_look(peer->bell);
+    return old;
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* Contexts. On mapped memory every operation is complete when it returns, so a context is a team and its options;
+ * a transport hangs its own state on it. Handles are index + generation + tag in a pointer's clothes: never followed. */
+#ifndef HM_CTX_H
+#define HM_CTX_H
+
+#include "base/base.h"
+#include "core/team.h"
+
+struct hm_ctx {
+    uint32_t generation; /* odd: in use */
+    uint32_t options;    /* SHMEM_CTX_* bits */
+    struct hm_team *team; /* NULL: world team, PE numbers need no translation */
+    hm_handle team_handle;
+    uint32_t session; /* 0: none; else options of the session, bit 31 set */
+    size_t session_ops;
+    long owner; /* thread that created a private context; checked with --check */
+};
+
+#define HM_CTX_DEFAULT_HANDLE ((hm_handle)0x10000c) /* generation 1, index 0: as shmem.h spells it */
+extern struct hm_ctx hm_ctx_default;
+
+/* The context of a handle; ends the job with a sentence for one that is invalid or was destroyed. */
+struct hm_ctx *hm_ctx_get(hm_handle handle, const char *call);
+
+/* For the ctx forms: the context, and *pe turned into a world number (checked against the context's team). */
+HM_INLINE struct hm_ctx *hm_ctx_of(hm_handle handle, int *pe, const char *call)
+{
+    if (hm_likely(handle == HM_CTX_DEFAULT_HANDLE)) return &hm_ctx_default;
+    struct hm_ctx *ctx = hm_ctx_get(handle, call);
+    if (ctx->team) *pe = hm_team_world_pe(ctx->team, *pe, call);
+    return ctx;
+}
+
+/* 0, or non-zero with *handle = 0 (CTX_INVALID). team 0 (TEAM_INVALID) gives non-zero. */
+int hm_ctx_create(hm_handle team, long options, hm_handle *handle, const char *call);
+void hm_ctx_destroy(hm_handle handle, const char *call);
+int hm_ctx_get_team(hm_handle handle, hm_handle *team, const char *call);
+void hm_ctx_session_start(hm_handle handle, long options, const size_t *total_ops, const char *call);
+void hm_ctx_session_stop(hm_handle handle, const char *call);
+/* All shareable contexts of a team (NULL: of all teams), at team_destroy and finalize. */
+void hm_ctx_destroy_all(struct hm_team *team);
+
+#endif

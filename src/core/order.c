@@ -1,0 +1,59 @@
+#include "core/order.h"
+
+#include "base/log.h"
+#include "core/symm.h"
+#include "core/wait.h"
+#include "core/world.h"
+
+static const struct hm_purpose barrier = {.kind = HM_COLL_BARRIER}, sync_only = {.kind = HM_COLL_SYNC};
+
+void hm_barrier_all(const char *call)
+{
+    hm_world_need(call);
+    hm_quiet(&hm_ctx_default);
+    hm_sync_enter(&hm_team_world->sync, &barrier, call);
+}
+
+void hm_sync_all(const char *call)
+{
+    hm_world_need(call);
+    hm_sync_enter(&hm_team_world->sync, &sync_only, call);
+}
+
+void hm_team_sync(struct hm_team *team, const char *call) { hm_sync_enter(&team->sync, &sync_only, call); }
+
+void hm_set_barrier(struct hm_team *set, const char *call)
+{
+    hm_quiet(&hm_ctx_default);
+    hm_sync_enter(&set->sync, &barrier, call);
+}
+
+void hm_set_sync(struct hm_team *set, const char *call) { hm_sync_enter(&set->sync, &sync_only, call); }
+
+/* --- one with one --- */
+
+/* How often PE `a` has come to meet PE `b`. */
+static uint32_t *pair_count(int a, int b)
+{
+    int npes = hm_world.job->npes;
+    return (uint32_t *)((char *)hm_world.job + hm_job_pairs_at(npes)) + (size_t)a * npes + b;
+}
+
+void hm_sync_pe(int pe, const char *call)
+{
+    hm_world_need(call);
+    if ((unsigned)pe >= (unsigned)hm_world.npes)
+        hm_die(call, "pe: %d is not a PE of this job, whose PEs are 0 to %d", pe, hm_world.npes - 1);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (pe == hm_world.pe) return;
+    uint32_t turn = __atomic_add_fetch(pair_count(hm_world.pe, pe), 1, __ATOMIC_SEQ_CST);
+    uint32_t *theirs = pair_count(pe, hm_world.pe);
+    hm_bell_look(hm_symm.peer[pe].bell);
+    if ((int32_t)(__atomic_load_n(theirs, __ATOMIC_ACQUIRE) - turn) >= 0) return;
+    struct hm_wait w;
+    hm_wait_begin(&w, hm_wait_own_bell(), false, call);
+    w.about.kind = HM_BLOCKED_PAIR;
+    w.about.pe = pe;
+    while ((int32_t)(__atomic_load_n(theirs, __ATOMIC_ACQUIRE) - turn) < 0) hm_wait_pause(&w);
+    hm_wait_end(&w);
+}

@@ -1,0 +1,88 @@
+#define _GNU_SOURCE
+#include "core/remote.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "base/option.h"
+#include "base/os.h"
+#include "core/symm.h"
+#include "core/world.h"
+
+/* Where the range of all heaps is asked for, so that a PE's heap has the same address in every PE; only a wish. */
+#define RANGE_WISH ((void *)0x200000000000)
+enum { HUGE_PAGE = 2 << 20 };
+
+static struct {
+    char *at; /* the one range; NULL: mapped one by one */
+    size_t bytes, stride;
+} range;
+static struct hm_image data_layout;
+
+/* Behind each heap lies a page at least where nothing is mapped: an overrun faults, it does not reach the next PE. */
+static size_t heap_stride(void) { return hm_round_up(hm_symm.heap_size + hm_os_page(), HUGE_PAGE); }
+
+/* Addresses for `bytes` bytes, from a multiple of a huge page on: so that large alignments come out alike in all PEs, and
+ * the kernel may use large pages. */
+static char *reserve(size_t bytes, void *wish)
+{
+    size_t more = bytes + HUGE_PAGE;
+    char *at = mmap(wish, more, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) return NULL;
+    char *begin = (char *)hm_round_up((uintptr_t)at, HUGE_PAGE), *end = begin + bytes;
+    if (begin > at) munmap(at, (size_t)(begin - at));
+    munmap(end, (size_t)(at + more - end));
+    return begin;
+}
+
+static HM_COLD void no_address_space(size_t bytes, int error, int npes, const char *call)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        hm_die(call, "%d heaps of %zu bytes need %zu bytes of address space, but the limit is %llu (ulimit -v); raise the "
+               "limit or set SHMEM_SYMMETRIC_SIZE lower", npes, hm_symm.heap_size, bytes,
+               (unsigned long long)limit.rlim_cur);
+    hm_die(call, "cannot map %d heaps of %zu bytes (%zu bytes of address space): %s; set SHMEM_SYMMETRIC_SIZE lower", npes,
+           hm_symm.heap_size, bytes, strerror(error));
+}
+
+void hm_remote_map_heaps(const int *fds, int npes, const char *call)
+{
+    range.stride = heap_stride();
+    if (__builtin_mul_overflow(range.stride, (size_t)npes, &range.bytes)) no_address_space(SIZE_MAX, ENOMEM, npes, call);
+    range.at = hm_options.bind_range ? reserve(range.bytes, RANGE_WISH) : NULL;
+    for (int i = 0; i < npes; i++) {
+        char *place = range.at ? range.at + (size_t)i * range.stride : reserve(range.stride, NULL);
+        if (!place) no_address_space(range.bytes, errno, npes, call);
+        void *at = mmap(place, hm_symm.heap_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fds[2 * i], 0);
+        if (at == MAP_FAILED) no_address_space(range.bytes, errno, npes, call);
+        madvise(at, hm_symm.heap_size, MADV_DONTDUMP);
+        hm_symm.peer[i].heap = at;
+    }
+}
+
+void hm_remote_map_data(const int *fds, int npes, const struct hm_image *image, const char *call)
+{
+    data_layout = *image;
+    for (int i = 0; i < npes; i++) {
+        bool own = i == hm_world.pe;
+        hm_symm.peer[i].data = own ? (char *)image->base : hm_image_map_peer(fds[2 * i + 1], image);
+        if (!hm_symm.peer[i].data)
+            hm_die(call, "cannot map the static data of PE %d (%zu bytes): %s; SHMEM_STATIC=off does without", i,
+                   image->span, strerror(errno));
+    }
+}
+
+void hm_remote_unmap(int npes)
+{
+    for (int i = 0; i < npes; i++) {
+        struct hm_peer *peer = &hm_symm.peer[i];
+        if (peer->data && i != hm_world.pe) hm_image_unmap_peer(peer->data, &data_layout);
+        if (!range.at && peer->heap) munmap(peer->heap, range.stride);
+    }
+    if (range.at) munmap(range.at, range.bytes);
+    range.at = NULL;
+}

@@ -1,0 +1,100 @@
+#define _GNU_SOURCE
+#include "core/symm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/option.h"
+#include "core/alloc.h"
+#include "core/world.h"
+
+struct hm_symm hm_symm;
+
+static bool inside(uintptr_t addr, size_t bytes, uintptr_t base, size_t limit)
+{
+    size_t o = addr - base;
+    return o < limit && bytes <= limit - o;
+}
+
+static bool in_heap(const void *addr, size_t bytes)
+{
+    return inside((uintptr_t)addr, bytes, hm_symm.heap_base, hm_symm.real_heap_limit);
+}
+
+static bool in_data(const void *addr, size_t bytes)
+{
+    return inside((uintptr_t)addr, bytes, hm_symm.data_base, hm_symm.real_data_limit);
+}
+
+bool hm_symm_holds(const void *addr, size_t bytes) { return in_heap(addr, bytes) || in_data(addr, bytes); }
+
+int64_t hm_symm_offset(const void *addr, bool *heap)
+{
+    *heap = in_heap(addr, 1);
+    if (*heap) return (int64_t)((uintptr_t)addr - hm_symm.heap_base);
+    return in_data(addr, 1) ? (int64_t)((uintptr_t)addr - hm_symm.data_base) : -1;
+}
+
+/* The range begins in a segment and ends outside of it. */
+static HM_COLD void range_leaves(const void *addr, size_t bytes, bool heap, const char *call, const char *arg)
+{
+    size_t limit = heap ? hm_symm.real_heap_limit : hm_symm.real_data_limit;
+    size_t o = (uintptr_t)addr - (heap ? hm_symm.heap_base : hm_symm.data_base);
+    if (bytes > SIZE_MAX / 2) {
+        hm_die(call, "%s: a transfer from %p on of more bytes than an address space has; check the number of elements "
+               "and the strides", arg, addr);
+    }
+    hm_die(call, "%s: the %zu bytes from %p on begin in %s and end %zu bytes behind it; check the number of elements",
+           arg, bytes, addr, heap ? "the symmetric heap" : "the program's static data", o + bytes - limit);
+}
+
+/* True for an address that could be static data of the executable, were it shared. */
+static bool would_be_data(const void *addr)
+{
+    return hm_symm.data_off_because && (uintptr_t)addr - hm_symm.data_base < hm_symm.data_span;
+}
+
+static HM_COLD void not_symmetric(const void *addr, size_t bytes, const char *call, const char *arg)
+{
+    char what[512];
+    if (in_heap(addr, 1)) range_leaves(addr, bytes, true, call, arg);
+    if (in_data(addr, 1)) range_leaves(addr, bytes, false, call, arg);
+    if (would_be_data(addr))
+        hm_die(call, "%s: %p is static data of the program, but static data is not shared: %s; use memory from "
+               "shmem_malloc", arg, addr, hm_symm.data_off_because);
+    hm_symm_describe(addr, what, sizeof what);
+    hm_die(call, "%s: %p is not symmetric memory: it is %s", arg, addr, what);
+}
+
+void hm_symm_require(const void *addr, size_t bytes, const char *call, const char *arg)
+{
+    if (hm_likely(hm_symm_holds(addr, bytes))) {
+        if (hm_unlikely(hm_options.check) && in_heap(addr, 1)) hm_symm_check_block(addr, bytes, call, arg);
+        return;
+    }
+    not_symmetric(addr, bytes, call, arg);
+}
+
+/* With --check: the range lies in one allocated block. */
+void hm_symm_check_block(const void *addr, size_t bytes, const char *call, const char *arg)
+{
+    size_t o = (uintptr_t)addr - hm_symm.heap_base;
+    char what[256];
+    if (hm_alloc_holds(o, bytes)) return;
+    hm_alloc_describe(o, what, sizeof what);
+    hm_die(call, "%s: the %zu bytes from %p on are not inside one allocated block: %p is %s", arg, bytes, addr, addr,
+           what);
+}
+
+char *hm_symm_find(const void *addr, size_t bytes, int pe, const struct hm_peer **peer, const char *call, const char *arg)
+{
+    hm_world_need(call);
+    if ((unsigned)pe >= hm_symm.npes) hm_die(call, "pe: %d is not a PE of this job, whose PEs are 0 to %d", pe,
+                                             (int)hm_symm.npes - 1);
+    hm_symm_require(addr, bytes, call, arg);
+    *peer = &hm_symm.peer[pe];
+    bool heap = in_heap(addr, 1);
+    char *base = heap ? (*peer)->heap : (*peer)->data;
+    return base ? base + ((uintptr_t)addr - (heap ? hm_symm.heap_base : hm_symm.data_base)) : NULL;
+}

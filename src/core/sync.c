@@ -1,0 +1,297 @@
+#define _GNU_SOURCE
+#include "core/sync.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/futex.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "core/wait.h"
+#include "core/world.h"
+
+static const char *const kind_names[HM_COLL_KINDS] = {
+    [HM_COLL_BARRIER] = "barrier",     [HM_COLL_SYNC] = "sync",           [HM_COLL_FINALIZE] = "finalize",
+    [HM_COLL_EXIT] = "exit",           [HM_COLL_MALLOC] = "malloc",       [HM_COLL_CALLOC] = "calloc",
+    [HM_COLL_ALIGN] = "align",         [HM_COLL_HINTS] = "malloc_with_hints", [HM_COLL_REALLOC] = "realloc",
+    [HM_COLL_FREE] = "free",           [HM_COLL_SPLIT] = "team_split_strided", [HM_COLL_SPLIT_2D] = "team_split_2d",
+    [HM_COLL_DESTROY] = "team_destroy", [HM_COLL_BROADCAST] = "broadcast", [HM_COLL_COLLECT] = "collect",
+    [HM_COLL_FCOLLECT] = "fcollect",   [HM_COLL_ALLTOALL] = "alltoall",   [HM_COLL_ALLTOALLS] = "alltoalls",
+    [HM_COLL_REDUCE] = "reduce",       [HM_COLL_INSCAN] = "inscan",       [HM_COLL_EXSCAN] = "exscan",
+    [HM_COLL_INNER] = "the end of a collective",
+};
+
+const char *hm_coll_name(enum hm_coll_kind kind) { return kind < HM_COLL_KINDS ? kind_names[kind] : "?"; }
+
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdull;
+    x ^= x >> 33;
+    x *= 0xc4ceb9fe1a85ec53ull;
+    return x ^ x >> 33;
+}
+
+static uint64_t purpose_hash(const struct hm_purpose *p)
+{
+    /* leaving by exit is leaving by finalize */
+    unsigned kind = p->kind == HM_COLL_EXIT ? HM_COLL_FINALIZE : p->kind;
+    uint64_t h = mix(kind | (uint64_t)p->type << 8 | (uint64_t)p->op << 16 | (uint64_t)(uint32_t)p->root << 32);
+    return mix(mix(h ^ p->size) ^ p->dest);
+}
+
+/* The counter: arrivals in the upper 16 bits, below them the sum of 36-bit hashes, which 4096 members cannot overflow. */
+#define ARRIVAL (1ull << 48)
+#define HASH_MASK ((1ull << 36) - 1)
+_Static_assert(HM_JOB_MAX_PES <= 4096, "the sum of the hashes must fit below the arrivals");
+_Static_assert(sizeof(struct hm_member) <= HM_TEAM_MEMBER_BYTES, "a member must fit its place");
+_Static_assert(sizeof(struct hm_meeting) <= HM_TEAM_HEAD_BYTES, "a meeting must fit its place");
+
+/* --- slots --- */
+
+int hm_sync_slot_take(void)
+{
+    uint64_t *map = hm_world.job->slot_map;
+    for (int i = 0; i < HM_TEAM_SLOTS; i++) {
+        uint64_t bit = 1ull << (i % 64);
+        if (__atomic_load_n(&map[i / 64], __ATOMIC_RELAXED) & bit) continue;
+        if (!(__atomic_fetch_or(&map[i / 64], bit, __ATOMIC_ACQ_REL) & bit)) return i;
+    }
+    return -ENOSPC;
+}
+
+void hm_sync_slot_give(int slot)
+{
+    __atomic_fetch_and(&hm_world.job->slot_map[slot / 64], ~(1ull << (slot % 64)), __ATOMIC_RELEASE);
+}
+
+static char *slot_at(int slot)
+{
+    int npes = hm_world.job->npes;
+    return (char *)hm_world.job + hm_job_slots_at(npes) + (size_t)slot * hm_job_slot_bytes(npes);
+}
+
+/* A slot as the first members of a new team find it. The bell keeps its number: it may only grow. */
+void hm_sync_slot_clear(int slot, int size)
+{
+    struct hm_meeting *m = (struct hm_meeting *)slot_at(slot);
+    uint32_t seq = m->bell.seq;
+    memset(m, 0, HM_TEAM_HEAD_BYTES);
+    m->bell.seq = seq;
+    memset((char *)m + HM_TEAM_HEAD_BYTES, 0, (size_t)size * HM_TEAM_MEMBER_BYTES);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+void hm_sync_open(struct hm_sync *s, int slot, int start, int stride, int size, int me)
+{
+    char *at = slot_at(slot);
+    *s = (struct hm_sync){.meeting = (struct hm_meeting *)at,
+                          .member = (struct hm_member *)(at + HM_TEAM_HEAD_BYTES),
+                          .slot = (uint32_t)slot, .me = me, .size = size, .start = start, .stride = stride};
+    struct hm_member *mine = hm_sync_member(s, me);
+    mine->world_pe = (uint32_t)(start + me * stride);
+    s->epoch = (uint32_t)(__atomic_load_n(&mine->arrival, __ATOMIC_RELAXED) >> 32);
+    if (!hm_world.membarrier)
+        __atomic_fetch_or(&s->meeting->bell.sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
+}
+
+/* --- who came for what --- */
+
+static void append(char *text, size_t size, const char *what)
+{
+    size_t n = strlen(text);
+    if (n < size - 1) snprintf(text + n, size - n, "%s", what);
+}
+
+/* "shmem_malloc(64)": as much of the purpose as tells two of them apart. */
+static void describe_purpose(const struct hm_member *m, char *text, size_t size)
+{
+    const struct hm_purpose *p = &m->purpose;
+    const char *call = m->call[0] ? m->call : hm_coll_name(p->kind);
+    switch (p->kind) {
+    case HM_COLL_MALLOC: case HM_COLL_CALLOC: case HM_COLL_ALIGN: case HM_COLL_HINTS:
+        snprintf(text, size, "%s (%llu bytes)", call, (unsigned long long)p->size);
+        break;
+    case HM_COLL_REALLOC:
+        snprintf(text, size, "%s (block at heap offset %llu, %llu bytes)", call, (unsigned long long)p->dest,
+                 (unsigned long long)p->size);
+        break;
+    case HM_COLL_FREE:
+        snprintf(text, size, "%s (block at heap offset %llu)", call, (unsigned long long)p->dest);
+        break;
+    case HM_COLL_BROADCAST:
+        snprintf(text, size, "%s (%llu bytes, root %d)", call, (unsigned long long)p->size, p->root);
+        break;
+    case HM_COLL_FCOLLECT: case HM_COLL_ALLTOALL: case HM_COLL_ALLTOALLS:
+    case HM_COLL_REDUCE: case HM_COLL_INSCAN: case HM_COLL_EXSCAN:
+        snprintf(text, size, "%s (%llu bytes)", call, (unsigned long long)p->size);
+        break;
+    case HM_COLL_SPLIT:
+    case HM_COLL_SPLIT_2D: snprintf(text, size, "%s (with other arguments)", call); break;
+    default: snprintf(text, size, "%s", call);
+    }
+}
+
+/* "PE 0, 2, 3": the members whose hash is this one. */
+static void list_members(const struct hm_sync *s, uint32_t hash, char *text, size_t size)
+{
+    char one[24];
+    int n = 0, shown = 0;
+    *text = 0;
+    for (int i = 0; i < s->size; i++) {
+        const struct hm_member *m = hm_sync_member(s, i);
+        if ((uint32_t)m->arrival != hash) continue;
+        if (n++ >= 8) continue;
+        snprintf(one, sizeof one, "%s%u", shown++ ? ", " : "PE ", m->world_pe);
+        append(text, size, one);
+    }
+    if (n > 8) {
+        snprintf(one, sizeof one, " and %d more", n - 8);
+        append(text, size, one);
+    }
+}
+
+/* Several members may find the same disagreement; one says it, the others wait for the end. */
+static void claim_report(void)
+{
+    uint32_t nobody = 0;
+    if (__atomic_compare_exchange_n(&hm_world.job->reported, &nobody, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        return;
+    hm_world_die_silently();
+}
+
+static void disagree(const struct hm_sync *s, uint32_t mine, uint32_t other, int other_member, const char *call)
+{
+    char who_mine[128], who_other[128], what_mine[96], what_other[96];
+    claim_report();
+    describe_purpose(hm_sync_member(s, s->me), what_mine, sizeof what_mine);
+    describe_purpose(hm_sync_member(s, other_member), what_other, sizeof what_other);
+    list_members(s, mine, who_mine, sizeof who_mine);
+    list_members(s, other, who_other, sizeof who_other);
+    hm_die(call, "the PEs of a collective do not agree: %s called %s, but %s called %s; all members of a team must make "
+           "the same collective calls with the same arguments in the same order",
+           who_mine, what_mine, who_other, what_other);
+}
+
+static void find_disagreement(const struct hm_sync *s, uint32_t hash, const char *call)
+{
+    for (int i = 0; i < s->size; i++) {
+        uint64_t a = __atomic_load_n(&hm_sync_member(s, i)->arrival, __ATOMIC_ACQUIRE);
+        if ((uint32_t)(a >> 32) == s->epoch && (uint32_t)a != hash) disagree(s, hash, (uint32_t)a, i, call);
+    }
+}
+
+/* --- a member that does not come --- */
+
+/* While asleep: who is missing, for the report on a hung job; and whether he can still come. */
+static void look_for_missing(struct hm_wait *w)
+{
+    const struct hm_sync *s = w->arg;
+    int missing = 0, first = -1;
+    for (int i = 0; i < s->size; i++) {
+        uint32_t e = (uint32_t)(__atomic_load_n(&hm_sync_member(s, i)->arrival, __ATOMIC_ACQUIRE) >> 32);
+        if ((int32_t)(e - s->epoch) >= 0) continue;
+        missing++;
+        if (first < 0) first = s->start + i * s->stride;
+    }
+    w->about.pe = first;
+    w->about.missing = missing;
+    if (w->published) {
+        w->published->pe = first;
+        w->published->missing = missing;
+    }
+    hm_deadlock_look(w, s);
+}
+
+static void about_team(struct hm_wait *w, struct hm_sync *s, const char *call, struct hm_bell *bell)
+{
+    hm_wait_begin(w, bell, false, call);
+    w->about.kind = HM_BLOCKED_TEAM;
+    w->about.pe = -1;
+    w->about.team_slot = s->slot;
+    w->about.team_start = s->start;
+    w->about.team_stride = s->stride;
+    w->about.team_size = s->size;
+    w->about.missing = -1;
+    w->about.epoch = s->epoch;
+    w->about.addr = 0;
+    w->about.offset = -1;
+    w->stuck = look_for_missing;
+    w->arg = s;
+}
+
+/* --- the two ways to meet --- */
+
+static void meet_at_counter(struct hm_sync *s, uint64_t hash, const char *call)
+{
+    struct hm_meeting *m = s->meeting;
+    uint32_t now = __atomic_load_n(&m->bell.seq, __ATOMIC_ACQUIRE);
+    uint64_t sum = __atomic_add_fetch(&m->counter, ARRIVAL | (hash & HASH_MASK), __ATOMIC_ACQ_REL);
+    if (sum / ARRIVAL == (uint64_t)s->size) {
+        if (hm_unlikely(sum % ARRIVAL != (hash & HASH_MASK) * (uint64_t)s->size))
+            find_disagreement(s, (uint32_t)(hash >> 32), call);
+        __atomic_store_n(&m->counter, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&m->bell.seq, now + 1, __ATOMIC_RELEASE);
+        __asm__ volatile("" ::: "memory");
+        if (hm_unlikely(__atomic_load_n(&m->bell.sleepers, __ATOMIC_RELAXED))) hm_bell_wake(&m->bell);
+        return;
+    }
+    struct hm_wait w;
+    about_team(&w, s, call, &m->bell);
+    while (__atomic_load_n(&m->bell.seq, __ATOMIC_ACQUIRE) == now) hm_wait_pause(&w);
+    hm_wait_end(&w);
+}
+
+static void tell_partner(struct hm_sync *s, int partner, int round, uint64_t arrival)
+{
+    struct hm_member *to = hm_sync_member(s, partner);
+    __atomic_store_n(&to->flag[s->epoch & 1][round], arrival, __ATOMIC_RELEASE);
+    hm_bell_look(hm_symm.peer[s->start + partner * s->stride].bell);
+}
+
+static uint64_t await_partner(struct hm_sync *s, int round, const char *call)
+{
+    uint64_t *flag = &hm_sync_member(s, s->me)->flag[s->epoch & 1][round], seen;
+    seen = __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+    if (hm_likely((uint32_t)(seen >> 32) == s->epoch)) return seen;
+    struct hm_wait w;
+    about_team(&w, s, call, hm_wait_own_bell());
+    while ((uint32_t)((seen = __atomic_load_n(flag, __ATOMIC_ACQUIRE)) >> 32) != s->epoch) hm_wait_pause(&w);
+    hm_wait_end(&w);
+    return seen;
+}
+
+static void meet_by_dissemination(struct hm_sync *s, uint64_t arrival, const char *call)
+{
+    int n = s->size;
+    for (int round = 0, far = 1; far < n; round++, far <<= 1) {
+        int to = s->me + far, from = s->me - far;
+        tell_partner(s, to < n ? to : to - n, round, arrival);
+        uint64_t seen = await_partner(s, round, call);
+        if (hm_unlikely(seen != arrival))
+            disagree(s, (uint32_t)arrival, (uint32_t)seen, from >= 0 ? from : from + n, call);
+    }
+}
+
+void hm_sync_enter(struct hm_sync *s, const struct hm_purpose *purpose, const char *call)
+{
+    uint64_t hash = purpose_hash(purpose);
+    uint64_t arrival = (uint64_t)++s->epoch << 32 | hash >> 32;
+    if (s->size == 1) return;
+    struct hm_member *mine = hm_sync_member(s, s->me);
+    mine->purpose = *purpose;
+    strncpy(mine->call, call ? call : "", sizeof mine->call - 1);
+    __atomic_store_n(&mine->arrival, arrival, __ATOMIC_RELEASE);
+    if (hm_wait_oversubscribed())
+        meet_at_counter(s, hash, call);
+    else
+        meet_by_dissemination(s, arrival, call);
+}
+
+void hm_sync_again(struct hm_sync *s, const char *call)
+{
+    static const struct hm_purpose inner = {.kind = HM_COLL_INNER};
+    hm_sync_enter(s, &inner, call);
+}

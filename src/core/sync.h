@@ -1,0 +1,89 @@
+/* Where the members of a team meet. Every collective begins with hm_sync_enter: a barrier that also checks that all
+ * members have come for the same thing, and says who did not.
+ *
+ * A team slot in job memory holds, per member, its arrival words and two small buffers. A member's arrival carries the
+ * epoch (the how-manieth collective of the team) and a hash of kind, type, size and root. With a core for each PE the
+ * members meet by dissemination, with fewer cores at one counter.
+ */
+#ifndef HM_SYNC_H
+#define HM_SYNC_H
+
+#include "base/base.h"
+#include "boot/job.h"
+
+enum hm_coll_kind {
+    HM_COLL_BARRIER, HM_COLL_SYNC, HM_COLL_FINALIZE, HM_COLL_EXIT, HM_COLL_MALLOC, HM_COLL_CALLOC, HM_COLL_ALIGN,
+    HM_COLL_HINTS, HM_COLL_REALLOC, HM_COLL_FREE, HM_COLL_SPLIT, HM_COLL_SPLIT_2D, HM_COLL_DESTROY,
+    HM_COLL_BROADCAST, HM_COLL_COLLECT, HM_COLL_FCOLLECT, HM_COLL_ALLTOALL, HM_COLL_ALLTOALLS, HM_COLL_REDUCE,
+    HM_COLL_INSCAN, HM_COLL_EXSCAN, HM_COLL_INNER, /* a later meeting inside one collective */
+    HM_COLL_KINDS
+};
+
+/* What a member has come for. Everything that must be equal on all members is in here; the rest is for the message. */
+struct hm_purpose {
+    uint8_t kind;   /* enum hm_coll_kind */
+    uint8_t type;   /* enum hm_kind of a reduction or scan, element size of typed collectives, 0 */
+    uint8_t op;     /* enum hm_op of a reduction, 0 */
+    uint8_t spare;
+    int32_t root;   /* broadcast; split: see team.c */
+    uint64_t size;  /* bytes (0 where members may differ: collect) */
+    uint64_t dest;  /* symmetric offset of dest (free, realloc: of the block), 0 where there is none */
+};
+
+struct hm_member { /* HM_TEAM_MEMBER_BYTES, written by the member alone except flag */
+    HM_ALIGNED(HM_LINE) uint64_t arrival; /* epoch << 32 | hash */
+    uint32_t world_pe;
+    struct hm_purpose purpose; /* of that epoch, for the message */
+    char call[32];
+    HM_ALIGNED(HM_LINE) uint64_t flag[2][12]; /* dissemination: [epoch & 1][round], written by the partner */
+    HM_ALIGNED(HM_LINE) char data[2][256];    /* small payloads, [epoch & 1] */
+    HM_ALIGNED(HM_LINE) char spare[128];
+};
+#define HM_SYNC_DATA 256
+
+struct hm_meeting { /* HM_TEAM_HEAD_BYTES */
+    HM_ALIGNED(HM_LINE) uint64_t counter; /* arrivals << 48 | sum of hashes (48 bits) */
+    HM_ALIGNED(HM_LINE) struct hm_bell bell; /* seq is the generation that the counter's meeting releases */
+    HM_ALIGNED(HM_LINE) uint32_t users; /* members that have left for good */
+    HM_ALIGNED(HM_LINE) uint64_t words[16]; /* for collective algorithms */
+};
+
+struct hm_sync {
+    struct hm_meeting *meeting;
+    struct hm_member *member; /* [size] */
+    uint32_t slot;
+    uint32_t epoch; /* of the last collective entered */
+    int me, size, start, stride;
+};
+
+HM_INLINE struct hm_member *hm_sync_member(const struct hm_sync *s, int i)
+{
+    return (struct hm_member *)((char *)s->member + (size_t)i * HM_TEAM_MEMBER_BYTES);
+}
+
+/* Enters the next collective of the team: returns when all members have entered it. A member's data[epoch & 1] written
+ * before the call (see hm_sync_data) can be read by all after it, until they enter the next but one. Ends the job with
+ * a sentence when members came for different things. */
+void hm_sync_enter(struct hm_sync *s, const struct hm_purpose *purpose, const char *call);
+/* A further meeting inside the same collective (for instance: the end). */
+void hm_sync_again(struct hm_sync *s, const char *call);
+
+/* The buffer to fill before the coming hm_sync_enter, HM_SYNC_DATA bytes. */
+HM_INLINE void *hm_sync_mine(struct hm_sync *s) { return hm_sync_member(s, s->me)->data[(s->epoch + 1) & 1]; }
+/* What member i had put there, after hm_sync_enter. */
+HM_INLINE const void *hm_sync_theirs(const struct hm_sync *s, int i) { return hm_sync_member(s, i)->data[s->epoch & 1]; }
+
+/* A free team slot in job memory, -ENOSPC when all are taken. */
+int hm_sync_slot_take(void);
+void hm_sync_slot_give(int slot);
+/* Before the first use of a slot by a new team of `size` members, by one of them. */
+void hm_sync_slot_clear(int slot, int size);
+void hm_sync_open(struct hm_sync *s, int slot, int start, int stride, int size, int me);
+
+/* A member asleep in a meeting: ends the job with a sentence when the meeting can never happen (deadlock.c). */
+struct hm_wait;
+void hm_deadlock_look(struct hm_wait *w, const struct hm_sync *s);
+
+const char *hm_coll_name(enum hm_coll_kind kind);
+
+#endif

@@ -1,0 +1,367 @@
+#define _GNU_SOURCE
+#include "core/wait.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/futex.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "core/world.h"
+
+enum { SPIN, YIELD, ANNOUNCE, SLEEP };
+
+enum {
+    SPIN_STEPS = 4000,         /* with a core for each PE: some 50 us */
+    YIELD_NS = 1000000,        /* yield this long before sleeping */
+    YIELDS_A_LOOK = 8,         /* clock reads are spread over so many yields */
+    POLL_NS = 1000000,         /* polled waits look this often ... */
+    POLL_SPAN_NS = 100000000,  /* ... for this long, then ... */
+    POLL_MAX_NS = 50000000,    /* ... at a period that grows to this */
+    STUCK_NS = 100000000,      /* unpolled sleepers look for deadlocks this often */
+};
+
+static uint32_t spin_steps;
+static bool oversubscribed;
+
+void hm_wait_configure(bool more_pes_than_cores, bool membarrier)
+{
+    oversubscribed = more_pes_than_cores;
+    spin_steps = more_pes_than_cores ? 0 : SPIN_STEPS;
+    if (membarrier) return;
+    __atomic_fetch_or(&hm_world.page->bell.sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
+    __atomic_fetch_or(&hm_world.page->lock_bell.sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
+}
+
+bool hm_wait_oversubscribed(void) { return oversubscribed; }
+
+struct hm_bell *hm_wait_own_bell(void) { return &hm_world.page->bell; }
+
+/* True when somebody sleeps. Without membarrier the one who changed the word issues the fence. */
+bool hm_bell_has_sleepers(struct hm_bell *bell)
+{
+    uint32_t n = __atomic_load_n(&bell->sleepers, __ATOMIC_RELAXED);
+    if (n & HM_BELL_NO_MEMBARRIER) {
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        n = __atomic_load_n(&bell->sleepers, __ATOMIC_RELAXED) & ~HM_BELL_NO_MEMBARRIER;
+    }
+    return n != 0;
+}
+
+void hm_bell_ring(struct hm_bell *bell)
+{
+    if (!hm_bell_has_sleepers(bell)) return;
+    __atomic_fetch_add(&bell->seq, 1, __ATOMIC_SEQ_CST);
+    hm_futex_wake(&bell->seq, INT_MAX);
+}
+
+void hm_bell_wake(struct hm_bell *bell)
+{
+    if (hm_bell_has_sleepers(bell)) hm_futex_wake(&bell->seq, INT_MAX);
+}
+
+void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const char *call)
+{
+    w->bell = bell;
+    w->call = call;
+    w->about.kind = HM_BLOCKED_NOT;
+    w->published = NULL;
+    w->stuck = NULL;
+    w->word = &bell->seq;
+    w->mask = 0;
+    w->since = 0;
+    w->looks = 0;
+    w->steps = 0;
+    w->phase = spin_steps ? SPIN : YIELD;
+    w->polled = polled;
+    w->announced = false;
+}
+
+static void publish(struct hm_wait *w)
+{
+    if (w->about.kind == HM_BLOCKED_NOT || w->published) return;
+    for (unsigned i = 0; i < HM_BLOCKED_SLOTS; i++) {
+        struct hm_blocked *slot = &hm_world.page->blocked[i];
+        uint32_t free_slot = HM_BLOCKED_NOT;
+        if (!__atomic_compare_exchange_n(&slot->kind, &free_slot, w->about.kind, false, __ATOMIC_ACQUIRE,
+                                         __ATOMIC_RELAXED))
+            continue;
+        w->about.since = w->since;
+        memcpy(&slot->pe, &w->about.pe, offsetof(struct hm_blocked, call) - offsetof(struct hm_blocked, pe));
+        strncpy(slot->call, w->call ? w->call : "", sizeof slot->call - 1);
+        w->published = slot;
+        return;
+    }
+}
+
+static void step_yield(struct hm_wait *w)
+{
+    if (!w->since) {
+        w->since = hm_os_now();
+        publish(w);
+    }
+    sched_yield();
+    if (++w->steps % YIELDS_A_LOOK) return;
+    hm_world_safe_point();
+    if (hm_os_now() - w->since > YIELD_NS) w->phase = ANNOUNCE;
+}
+
+/* After this the caller looks at its condition once more: whoever changed it before could see us, or we see it. */
+static void step_announce(struct hm_wait *w)
+{
+    uint32_t before = __atomic_fetch_add(&w->bell->sleepers, 1, __ATOMIC_SEQ_CST);
+    if (!(before & HM_BELL_NO_MEMBARRIER)) hm_os_membarrier();
+    w->announced = true;
+    w->seq = __atomic_load_n(w->word, __ATOMIC_SEQ_CST);
+    w->phase = SLEEP;
+    if (w->stuck) w->stuck(w);
+}
+
+static uint64_t nap_ns(const struct hm_wait *w, uint64_t now)
+{
+    if (!w->polled) return STUCK_NS;
+    uint64_t slept = now - w->since;
+    if (slept < POLL_SPAN_NS) return POLL_NS;
+    uint64_t span = slept / 16;
+    return span < POLL_MAX_NS ? span : POLL_MAX_NS;
+}
+
+static void step_sleep(struct hm_wait *w)
+{
+    hm_world_safe_point();
+    uint64_t nap = nap_ns(w, hm_os_now());
+    int e = w->mask ? hm_futex_wait_some(w->word, w->seq, nap, w->mask) : hm_futex_wait(w->word, w->seq, nap);
+    w->seq = __atomic_load_n(w->word, __ATOMIC_SEQ_CST);
+    if (e == -ETIMEDOUT && w->stuck) w->stuck(w);
+}
+
+void hm_wait_pause(struct hm_wait *w)
+{
+    switch (w->phase) {
+    case SPIN:
+        hm_relax();
+        if (++w->steps < spin_steps) return;
+        w->phase = YIELD;
+        w->steps = 0;
+        return;
+    case YIELD: step_yield(w); return;
+    case ANNOUNCE: step_announce(w); return;
+    default: step_sleep(w);
+    }
+}
+
+void hm_wait_end(struct hm_wait *w)
+{
+    if (w->announced) __atomic_fetch_sub(&w->bell->sleepers, 1, __ATOMIC_RELEASE);
+    if (w->published) __atomic_store_n(&w->published->kind, HM_BLOCKED_NOT, __ATOMIC_RELEASE);
+}
+
+/* --- words --- */
+
+static size_t word_size(enum hm_word type)
+{
+    static const uint8_t size[] = {2, 4, 8, 2, 4, 8};
+    return size[type];
+}
+
+static void check_cmp(int cmp, const char *call)
+{
+    if (cmp < HM_CMP_EQ || cmp > HM_CMP_LE)
+        hm_die(call, "cmp: %d is no comparison; use one of SHMEM_CMP_EQ, NE, GT, GE, LT, LE", cmp);
+}
+
+static void about_word(struct hm_wait *w, void *ivar, int cmp, int64_t want, int64_t have)
+{
+    bool in_heap = false;
+    w->about.offset = hm_symm_offset(ivar, &in_heap);
+    w->about.in_heap = in_heap;
+    w->about.kind = HM_BLOCKED_WORD;
+    w->about.pe = -1;
+    w->about.addr = (uintptr_t)ivar;
+    w->about.cmp = cmp;
+    w->about.want = want;
+    w->about.have = have;
+}
+
+/* What must hold of the words of a wait or test: a word in private memory would never change. */
+static void check_words(void *ivars, size_t nelems, int cmp, enum hm_word type, const char *call, const char *arg)
+{
+    size_t bytes;
+    hm_world_need(call);
+    check_cmp(cmp, call);
+    if (__builtin_mul_overflow(nelems, word_size(type), &bytes)) bytes = SIZE_MAX;
+    hm_symm_require(ivars, bytes, call, arg);
+    if ((uintptr_t)ivars % word_size(type))
+        hm_die(call, "%s: %p is not aligned to its %zu bytes", arg, ivars, word_size(type));
+}
+
+int64_t hm_wait_word_slow(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call)
+{
+    struct hm_wait w;
+    int64_t have;
+    check_words(ivar, 1, cmp, type, call, "ivar");
+    hm_wait_begin(&w, hm_wait_own_bell(), true, call);
+    about_word(&w, ivar, cmp, want, hm_word_load(ivar, type));
+    while (!hm_word_is(have = hm_word_load(ivar, type), cmp, want, type)) hm_wait_pause(&w);
+    hm_wait_end(&w);
+    return have;
+}
+
+void hm_test_failed(void)
+{
+    hm_world_safe_point();
+    if (oversubscribed)
+        sched_yield();
+    else
+        hm_relax();
+}
+
+int hm_test_word(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call)
+{
+    if (hm_likely(ivar != NULL) && hm_word_is(hm_word_load(ivar, type), cmp, want, type)) return 1;
+    check_words(ivar, 1, cmp, type, call, "ivar");
+    hm_test_failed();
+    return 0;
+}
+
+/* --- arrays of words --- */
+
+struct set {
+    char *ivars;
+    const char *values;
+    const int *status;
+    size_t nelems, size, value_step;
+    int cmp;
+    enum hm_word type;
+};
+
+static struct set set_of(void *ivars, size_t nelems, const int *status, int cmp, const void *values, bool vector,
+                         enum hm_word type, const char *call)
+{
+    hm_world_need(call);
+    if (nelems) check_words(ivars, nelems, cmp, type, call, "ivars");
+    size_t size = word_size(type);
+    return (struct set){ivars, values, status, nelems, size, vector ? size : 0, cmp, type};
+}
+
+static bool in_set(const struct set *s, size_t i) { return !s->status || !s->status[i]; }
+
+static bool is_empty(const struct set *s)
+{
+    for (size_t i = 0; i < s->nelems; i++)
+        if (in_set(s, i)) return false;
+    return true;
+}
+
+static int64_t want_of(const struct set *s, size_t i) { return hm_word_load(s->values + i * s->value_step, s->type); }
+
+static bool holds(const struct set *s, size_t i)
+{
+    return hm_word_is(hm_word_load(s->ivars + i * s->size, s->type), s->cmp, want_of(s, i), s->type);
+}
+
+/* Where a scan for any begins: it moves, so that an entry that stays satisfied does not starve those behind it. */
+static size_t scan_start(size_t nelems)
+{
+    static size_t turn;
+    return nelems ? __atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED) % nelems : 0;
+}
+
+static size_t find_any(const struct set *s)
+{
+    size_t start = scan_start(s->nelems);
+    for (size_t k = 0; k < s->nelems; k++) {
+        size_t i = start + k < s->nelems ? start + k : start + k - s->nelems;
+        if (in_set(s, i) && holds(s, i)) return i;
+    }
+    return SIZE_MAX;
+}
+
+static size_t find_some(const struct set *s, size_t *indices)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->nelems; i++)
+        if (in_set(s, i) && holds(s, i)) indices[n++] = i;
+    return n;
+}
+
+/* The first entry that is not satisfied from `from` on; nelems when there is none. */
+static size_t find_unmet(const struct set *s, size_t from)
+{
+    while (from < s->nelems && (!in_set(s, from) || holds(s, from))) from++;
+    return from;
+}
+
+static void begin_set(struct hm_wait *w, const struct set *s, size_t i, const char *call)
+{
+    hm_wait_begin(w, hm_wait_own_bell(), true, call);
+    about_word(w, s->ivars + i * s->size, s->cmp, want_of(s, i), hm_word_load(s->ivars + i * s->size, s->type));
+}
+
+void hm_wait_all(void *ivars, size_t nelems, const int *status, int cmp, const void *values, bool vector,
+                 enum hm_word type, const char *call)
+{
+    struct set s = set_of(ivars, nelems, status, cmp, values, vector, type, call);
+    size_t i = find_unmet(&s, 0);
+    if (i == nelems) return;
+    struct hm_wait w;
+    begin_set(&w, &s, i, call);
+    while ((i = find_unmet(&s, i)) < nelems) hm_wait_pause(&w);
+    hm_wait_end(&w);
+}
+
+size_t hm_wait_any(void *ivars, size_t nelems, const int *status, int cmp, const void *values, bool vector,
+                   enum hm_word type, const char *call)
+{
+    struct set s = set_of(ivars, nelems, status, cmp, values, vector, type, call);
+    if (is_empty(&s)) return SIZE_MAX;
+    size_t i = find_any(&s);
+    if (i != SIZE_MAX) return i;
+    struct hm_wait w;
+    begin_set(&w, &s, 0, call);
+    while ((i = find_any(&s)) == SIZE_MAX) hm_wait_pause(&w);
+    hm_wait_end(&w);
+    return i;
+}
+
+size_t hm_wait_some(void *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const void *values,
+                    bool vector, enum hm_word type, const char *call)
+{
+    struct set s = set_of(ivars, nelems, status, cmp, values, vector, type, call);
+    if (is_empty(&s)) return 0;
+    size_t n = find_some(&s, indices);
+    if (n) return n;
+    struct hm_wait w;
+    begin_set(&w, &s, 0, call);
+    while (!(n = find_some(&s, indices))) hm_wait_pause(&w);
+    hm_wait_end(&w);
+    return n;
+}
+
+int hm_test_all(void *ivars, size_t nelems, const int *status, int cmp, const void *values, bool vector,
+                enum hm_word type, const char *call)
+{
+    struct set s = set_of(ivars, nelems, status, cmp, values, vector, type, call);
+    if (find_unmet(&s, 0) == nelems) return 1;
+    hm_test_failed();
+    return 0;
+}
+
+size_t hm_test_any(void *ivars, size_t nelems, const int *status, int cmp, const void *values, bool vector,
+                   enum hm_word type, const char *call)
+{
+    struct set s = set_of(ivars, nelems, status, cmp, values, vector, type, call);
+    size_t i = find_any(&s);
+    if (i == SIZE_MAX) hm_test_failed();
+    return i;
+}
+
+size_t hm_test_some(void *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const void *values,
+                    bool vector, enum hm_word type, const char *call)
+{
+    struct set s = set_of(ivars, nelems, status, cmp, values, vector, type, call);
+    size_t n = find_some(&s, indices);
+    if (!n) hm_test_failed();
+    return n;
+}

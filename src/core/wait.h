@@ -1,0 +1,123 @@
+/* Waiting: how a thread waits for a word that others change, and how who changes it wakes the sleeper.
+ *
+ *     struct hm_wait w;
+ *     hm_wait_begin(&w, bell, polled, call);
+ *     while (!condition) hm_wait_pause(&w);
+ *     hm_wait_end(&w);
+ *
+ * With a core for each PE a wait spins, then yields, then sleeps; with fewer it yields at once and sleeps when that has
+ * not helped for about a millisecond. hm_wait_pause does one step and returns, so the condition is checked between
+ * every two steps, and once more between the announcement of a sleep and the sleep itself: no wake-up is lost.
+ *
+ * A word that no library call changed (a plain store through shmem_ptr) rings no bell: `polled` waits look again every
+ * millisecond in the first 100 ms, then at a period that backs off to 50 ms.
+ */
+#ifndef HM_WAIT_H
+#define HM_WAIT_H
+
+#include "base/base.h"
+#include "boot/job.h"
+#include "core/symm.h"
+
+struct hm_wait {
+    struct hm_bell *bell;
+    const char *call;
+    struct hm_blocked about; /* what to publish; the caller may fill it in after hm_wait_begin, before the first pause */
+    struct hm_blocked *published;
+    void (*stuck)(struct hm_wait *w); /* called now and then while asleep, to look for a deadlock; may be NULL */
+    void *arg;
+    uint32_t *word, mask; /* what it sleeps on; by default the bell's seq, and no mask (0) */
+    uint64_t since; /* ns; 0: the clock has not been read yet */
+    uint32_t steps, seq;
+    uint16_t phase;
+    uint16_t looks; /* in a row that found a deadlock */
+    bool polled, announced;
+};
+
+void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const char *call);
+void hm_wait_pause(struct hm_wait *w);
+void hm_wait_end(struct hm_wait *w);
+
+/* The bell of this PE: where waits for words of its own memory sleep. */
+struct hm_bell *hm_wait_own_bell(void);
+
+/* After a change of a word that somebody may wait for: one cached load when nobody sleeps. */
+HM_COLD void hm_bell_ring(struct hm_bell *bell);
+/* The same where seq itself is the word that changed (team meetings): wakes without touching it. */
+HM_COLD void hm_bell_wake(struct hm_bell *bell);
+/* True when somebody sleeps at this bell, seen behind the change that came before. */
+bool hm_bell_has_sleepers(struct hm_bell *bell);
+/* A test that fails is most often one turn of a loop: lets those run for whom it waits. */
+void hm_test_failed(void);
+HM_INLINE void hm_bell_look(struct hm_bell *bell)
+{
+    __asm__ volatile("" ::: "memory"); /* the change first; the sleeper's membarrier does the rest */
+    if (hm_unlikely(__atomic_load_n(&bell->sleepers, __ATOMIC_RELAXED))) hm_bell_ring(bell);
+}
+
+/* Chosen at init: spin rounds before the first yield (0 with fewer cores than PEs). */
+void hm_wait_configure(bool oversubscribed, bool membarrier);
+bool hm_wait_oversubscribed(void);
+
+/* --- conditions on words, as wait_until and test know them --- */
+
+enum hm_cmp { HM_CMP_EQ = 1, HM_CMP_NE, HM_CMP_GT, HM_CMP_GE, HM_CMP_LT, HM_CMP_LE }; /* = SHMEM_CMP_* */
+
+/* The integer types of waits: size and signedness. */
+enum hm_word { HM_WORD_I16, HM_WORD_I32, HM_WORD_I64, HM_WORD_U16, HM_WORD_U32, HM_WORD_U64 };
+
+HM_INLINE int64_t hm_word_load(const void *p, enum hm_word type)
+{
+    switch (type) {
+    case HM_WORD_I16: return __atomic_load_n((const int16_t *)p, __ATOMIC_ACQUIRE);
+    case HM_WORD_I32: return __atomic_load_n((const int32_t *)p, __ATOMIC_ACQUIRE);
+    case HM_WORD_U16: return __atomic_load_n((const uint16_t *)p, __ATOMIC_ACQUIRE);
+    case HM_WORD_U32: return __atomic_load_n((const uint32_t *)p, __ATOMIC_ACQUIRE);
+    default: return __atomic_load_n((const int64_t *)p, __ATOMIC_ACQUIRE);
+    }
+}
+
+HM_INLINE bool hm_word_is(int64_t have, int cmp, int64_t want, enum hm_word type)
+{
+    bool less = type == HM_WORD_U64 ? (uint64_t)have < (uint64_t)want : have < want;
+    switch (cmp) {
+    case HM_CMP_EQ: return have == want;
+    case HM_CMP_NE: return have != want;
+    case HM_CMP_GT: return !less && have != want;
+    case HM_CMP_GE: return !less;
+    case HM_CMP_LT: return less;
+    case HM_CMP_LE: return less || have == want;
+    default: return false; /* the cold path reports it */
+    }
+}
+
+/* wait_until, signal_wait_until: returns the value that satisfied the condition. `want` is the comparison value
+ * converted from the declared type (sign- or zero-extended). */
+int64_t hm_wait_word_slow(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call);
+HM_INLINE int64_t hm_wait_word(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call)
+{
+    if (hm_likely(ivar != NULL)) {
+        int64_t have = hm_word_load(ivar, type);
+        if (hm_word_is(have, cmp, want, type)) return have;
+    }
+    return hm_wait_word_slow(ivar, cmp, want, type, call);
+}
+/* test: also gives a waiting loop of the user's a chance to let others run. */
+int hm_test_word(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call);
+
+/* The families over arrays. `values`: one value of the type (vector false) or nelems of them (vector true).
+ * status may be NULL. Return values as the standard says (SIZE_MAX for any on an empty set, and so on). */
+void hm_wait_all(void *ivars, size_t nelems, const int *status, int cmp, const void *values, bool vector,
+                 enum hm_word type, const char *call);
+size_t hm_wait_any(void *ivars, size_t nelems, const int *status, int cmp, const void *values, bool vector,
+                   enum hm_word type, const char *call);
+size_t hm_wait_some(void *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const void *values,
+                    bool vector, enum hm_word type, const char *call);
+int hm_test_all(void *ivars, size_t nelems, const int *status, int cmp, const void *values, bool vector,
+                enum hm_word type, const char *call);
+size_t hm_test_any(void *ivars, size_t nelems, const int *status, int cmp, const void *values, bool vector,
+                   enum hm_word type, const char *call);
+size_t hm_test_some(void *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const void *values,
+                    bool vector, enum hm_word type, const char *call);
+
+#endif

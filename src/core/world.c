@@ -1,0 +1,373 @@
+#define _GNU_SOURCE
+#include "core/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/futex.h"
+#include "base/log.h"
+#include "base/option.h"
+#include "base/os.h"
+#include "base/version.h"
+#include "core/alloc.h"
+#include "core/ctx.h"
+#include "core/fault.h"
+#include "core/image.h"
+#include "core/order.h"
+#include "core/remote.h"
+#include "core/symm.h"
+#include "core/team.h"
+#include "core/wait.h"
+
+struct hm_world hm_world = {.pe = -1};
+extern char **environ;
+
+enum { MAX_LEVEL = 3 };
+
+/* --- what a PE that is not in the job is told --- */
+
+void hm_world_not_ready(const char *call)
+{
+    if (hm_world.finalized) hm_die(call, "called after shmem_finalize; call shmem_init again first");
+    hm_die(call, "called before shmem_init");
+}
+
+/* A forked child holds copies of all of this, but it is no PE. */
+static bool is_this_process(void) { return hm_world.pid == getpid(); }
+
+static void on_die(int status)
+{
+    if (!hm_world.page || !is_this_process()) return;
+    hm_world.page->status = status;
+    __atomic_store_n(&hm_world.page->state, HM_PE_SAID, __ATOMIC_RELEASE);
+}
+
+void hm_world_die_silently(void)
+{
+    for (int i = 0; i < 50; i++) usleep(100000);
+    on_die(1);
+    _exit(1);
+}
+
+/* --- exit --- */
+
+static void exit_once(int status)
+{
+    static int leaving;
+    if (__atomic_exchange_n(&leaving, 1, __ATOMIC_ACQ_REL)) /* another thread of this PE is at it */
+        for (;;) pause();
+    exit(status);
+}
+
+void hm_world_safe_point(void)
+{
+    if (hm_likely(!__atomic_load_n(&hm_world.job->stopping, __ATOMIC_ACQUIRE))) return;
+    if (is_this_process()) exit_once(hm_world.job->exit_status);
+}
+
+void hm_world_global_exit(int status)
+{
+    if (hm_world.ready && is_this_process()) {
+        struct hm_job *job = hm_world.job;
+        uint32_t running = 0;
+        if (__atomic_compare_exchange_n(&job->stopping, &running, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            __atomic_store_n(&job->exit_status, status, __ATOMIC_RELEASE);
+        hm_world.boot->exit_all(status);
+        for (int i = 0; i < hm_world.npes; i++) {
+            hm_bell_ring(hm_symm.peer[i].bell);
+            hm_bell_ring(&hm_team_world->sync.meeting->bell);
+        }
+    }
+    exit_once(status);
+}
+
+/* The program ends: with status 0 the PE takes part in the finalize it owes, with another the job ends. */
+static void at_exit(int status, void *arg)
+{
+    (void)arg;
+    if (!hm_world.ready || !is_this_process()) return;
+    if (__atomic_load_n(&hm_world.job->stopping, __ATOMIC_ACQUIRE)) return;
+    if (status == 0) {
+        hm_world.inits = 1;
+        hm_world_finalize("exit without shmem_finalize");
+        return;
+    }
+    hm_world.page->status = status;
+    __atomic_store_n(&hm_world.page->state, HM_PE_LEAVING, __ATOMIC_RELEASE);
+}
+
+/* --- start, as a ladder --- */
+
+/* What the PEs tell each other at init. */
+struct greeting {
+    uint64_t heap_bytes, image_identity, image_span;
+    uint32_t cgroup_cores;
+    uint8_t membarrier, image_shared, affinity_known, spare;
+    uint8_t affinity[64];
+    char because[112];
+};
+_Static_assert(sizeof(struct greeting) <= HM_GATHER_MAX, "a greeting must fit the wire");
+
+struct start {
+    struct hm_boot_world who;
+    const struct hm_image *image;
+    int heap_fd;
+    struct greeting mine, *all;
+    int *fds; /* heap and image of each PE */
+};
+
+static void map_job(struct start *st, const char *call)
+{
+    size_t bytes = hm_job_bytes(st->who.local_npes);
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, st->who.job_fd, 0);
+    close(st->who.job_fd);
+    if (at == MAP_FAILED) hm_die(call, "cannot map %zu bytes of job memory: %s", bytes, strerror(errno));
+    madvise(at, bytes, MADV_DONTDUMP);
+    hm_world.job = at;
+    hm_world.page = hm_job_page(at, st->who.local_pe);
+    if (hm_world.job->magic != HM_JOB_MAGIC || hm_world.job->version != HM_JOB_VERSION)
+        hm_die(call, "the launcher is of another version than this library: use the oshrun of the same installation");
+    hm_world.page->pid = getpid();
+    __atomic_store_n(&hm_world.page->state, HM_PE_STARTED, __ATOMIC_RELEASE);
+}
+
+static void say_limit(int error, size_t bytes, const char *call)
+{
+    struct rlimit limit;
+    if (error == EFBIG && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        hm_die(call, "the symmetric heap of %zu bytes is more than the limit on file sizes allows (ulimit -f: %llu "
+               "bytes); raise the limit or set SHMEM_SYMMETRIC_SIZE lower", bytes, (unsigned long long)limit.rlim_cur);
+    if (error == EMFILE && getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        hm_die(call, "no file descriptor is left for the symmetric heap (ulimit -n: %llu); raise the limit",
+               (unsigned long long)limit.rlim_cur);
+    hm_die(call, "cannot make a symmetric heap of %zu bytes: %s; set SHMEM_SYMMETRIC_SIZE lower", bytes, strerror(error));
+}
+
+static void make_heap(struct start *st, const char *call)
+{
+    hm_symm.heap_size = hm_round_up(hm_options.symmetric_size, hm_os_page());
+    if (hm_symm.heap_size < hm_os_page()) hm_symm.heap_size = hm_os_page(); /* asked for 0, or rounded past the end */
+    if (hm_options.symmetric_size > SIZE_MAX / 4)
+        hm_die(call, "SHMEM_SYMMETRIC_SIZE asks for %zu bytes, more than an address space has", hm_options.symmetric_size);
+    st->heap_fd = hm_os_memfd("hbmesh-heap", hm_symm.heap_size);
+    if (st->heap_fd < 0) say_limit(-st->heap_fd, hm_symm.heap_size, call);
+    hm_world.page->heap_bytes = hm_symm.heap_size;
+}
+
+static void greet(struct start *st, const char *call)
+{
+    struct greeting *g = &st->mine;
+    bool alone = st->who.npes == 1;
+    st->image = alone || !hm_options.static_data ? hm_image_look() : hm_image_share(false);
+    g->heap_bytes = hm_symm.heap_size;
+    g->image_identity = st->image->identity;
+    g->image_span = st->image->span;
+    g->image_shared = st->image->fd >= 0;
+    const char *because = !hm_options.static_data ? "SHMEM_STATIC is off" : st->image->because;
+    snprintf(g->because, sizeof g->because, "%s", because ? because : "");
+    g->cgroup_cores = (uint32_t)hm_os_cgroup_cores();
+    g->affinity_known = hm_os_affinity(g->affinity, sizeof g->affinity);
+    g->membarrier = hm_options.membarrier && hm_os_membarrier_register() == 0;
+    st->all = calloc((size_t)st->who.npes, sizeof *st->all);
+    st->fds = calloc((size_t)st->who.npes * 2, sizeof *st->fds);
+    if (!st->all || !st->fds) hm_die(call, "out of memory");
+    int mine[2] = {st->heap_fd, st->image->fd >= 0 ? st->image->fd : st->heap_fd};
+    hm_world.page->blocked[0].kind = HM_BLOCKED_START;
+    snprintf(hm_world.page->blocked[0].call, sizeof hm_world.page->blocked[0].call, "%s", call);
+    hm_world.page->blocked[0].since = hm_os_now();
+    int e = hm_world.boot->gather(g, sizeof *g, st->all, mine, 2, st->fds);
+    if (e) hm_die(call, "the PEs could not exchange what they need to reach each other: %s", strerror(-e));
+    hm_world.page->blocked[0].kind = HM_BLOCKED_NOT;
+}
+
+/* The CPUs that any of the PEs may use, within the tightest cgroup. */
+static int usable_cores(const struct start *st)
+{
+    uint8_t any[sizeof st->mine.affinity] = {0};
+    int limit = INT_MAX, n = 0;
+    bool known = true;
+    if (hm_options.cores > 0) return (int)hm_options.cores;
+    for (int i = 0; i < st->who.npes; i++) {
+        for (size_t k = 0; k < sizeof any; k++) any[k] |= st->all[i].affinity[k];
+        known &= st->all[i].affinity_known;
+        if ((int)st->all[i].cgroup_cores < limit) limit = (int)st->all[i].cgroup_cores;
+    }
+    for (size_t k = 0; k < sizeof any; k++) n += __builtin_popcount(any[k]);
+    if (!known || !n) n = hm_os_cores();
+    return n < limit ? n : limit;
+}
+
+static void agree_on_waiting(const struct start *st)
+{
+    hm_world.membarrier = true;
+    for (int i = 0; i < st->who.npes; i++) hm_world.membarrier &= st->all[i].membarrier;
+    hm_world.cores = usable_cores(st);
+    hm_world.oversubscribed = hm_world.npes > hm_world.cores;
+    hm_world.job->cores = (uint32_t)hm_world.cores;
+    hm_world.job->oversubscribed = hm_world.oversubscribed;
+    hm_wait_configure(hm_world.oversubscribed, hm_world.membarrier);
+}
+
+static void agree_on_heaps(const struct start *st, const char *call)
+{
+    for (int i = 1; i < st->who.npes; i++)
+        if (st->all[i].heap_bytes != st->all[0].heap_bytes)
+            hm_die(call, "SHMEM_SYMMETRIC_SIZE differs: the heap of PE 0 has %llu bytes, that of PE %d has %llu; set it "
+                   "alike for all PEs", (unsigned long long)st->all[0].heap_bytes, i,
+                   (unsigned long long)st->all[i].heap_bytes);
+}
+
+/* Static data is shared when all PEs could share it and run the same program; NULL, or why not. */
+static const char *agree_on_data(const struct start *st)
+{
+    static char because[192];
+    for (int i = 0; i < st->who.npes; i++)
+        if (!st->all[i].image_shared) {
+            snprintf(because, sizeof because, "%s%s", st->all[i].because, "");
+            return because;
+        }
+    for (int i = 1; i < st->who.npes; i++)
+        if (st->all[i].image_identity != st->all[0].image_identity) {
+            snprintf(because, sizeof because, "PE 0 and PE %d run different programs", i);
+            return because;
+        }
+    return NULL;
+}
+
+static void map_peers(struct start *st, const char *call)
+{
+    int npes = st->who.npes;
+    hm_symm.peer = calloc((size_t)npes, sizeof *hm_symm.peer);
+    if (!hm_symm.peer) hm_die(call, "out of memory");
+    for (int i = 0; i < npes; i++) {
+        hm_symm.peer[i].page = hm_job_page(hm_world.job, i);
+        hm_symm.peer[i].bell = &hm_symm.peer[i].page->bell;
+    }
+    hm_remote_map_heaps(st->fds, npes, call);
+    hm_symm.heap_base = (uintptr_t)hm_symm.peer[hm_world.pe].heap;
+    hm_symm.data_base = st->image->base;
+    hm_symm.data_span = st->image->span;
+    hm_symm.data_off_because = npes == 1 ? NULL : agree_on_data(st);
+    if (!hm_symm.data_off_because) hm_remote_map_data(st->fds, npes, st->image, call);
+    hm_symm.real_data_limit = hm_symm.data_off_because ? 0 : hm_symm.data_span;
+    hm_symm.data_limit = hm_options.check ? 0 : hm_symm.real_data_limit;
+    if (hm_symm.data_off_because) hm_debug("static data is not shared: %s", hm_symm.data_off_because);
+}
+
+static void close_descriptors(struct start *st)
+{
+    for (int i = 0; i < st->who.npes; i++) {
+        if (i != hm_world.pe) close(st->fds[2 * i]);
+        close(st->fds[2 * i + 1]);
+    }
+    close(st->fds[2 * hm_world.pe]); /* a duplicate of heap_fd, which the allocator keeps */
+    free(st->fds);
+    free(st->all);
+}
+
+static void print_banner(void)
+{
+    struct hm_option_view v;
+    if (hm_options.version && hm_world.pe == 0) hm_log_line(NULL, "version %s, OpenSHMEM 1.6", HM_VERSION);
+    if (!hm_options.info || hm_world.pe != 0) return;
+    for (unsigned i = 0; hm_option_view(i, &v); i++)
+        hm_log_line(NULL, "SHMEM_%s=%s (%s, default %s): %s", v.name, v.value, v.origin, v.dflt, v.help);
+}
+
+static void open_world(const char *call)
+{
+    struct start st = {.heap_fd = -1};
+    const char *pe_var = getenv("SHMEM_PE");
+    hm_die_hook = on_die;
+    hm_world.pid = getpid();
+    if (hm_options_read(!pe_var || !strcmp(pe_var, "0"))) hm_die(call, "an option is malformed (see above)");
+    hm_log_set_debug(hm_options.debug);
+    hm_world.boot = hm_boot_find(environ);
+    int e = hm_world.boot->start(&st.who);
+    if (e) hm_die(call, "cannot join the job (%s)", strerror(-e));
+    hm_world.pe = st.who.pe;
+    hm_world.npes = st.who.npes;
+    hm_log_set_pe(hm_world.npes > 1 || strcmp(hm_world.boot->name, "single") ? hm_world.pe : -1);
+    map_job(&st, call);
+    make_heap(&st, call);
+    greet(&st, call);
+    agree_on_heaps(&st, call);
+    agree_on_waiting(&st);
+    map_peers(&st, call);
+    if (hm_alloc_start(hm_symm.heap_size, st.heap_fd)) hm_die(call, "out of memory for the records of the heap");
+    close_descriptors(&st);
+    hm_symm.npes = (unsigned)hm_world.npes;
+    hm_team_start();
+    print_banner();
+    if (hm_options.signals) hm_fault_install();
+    static bool exit_hook;
+    if (!exit_hook) on_exit(at_exit, NULL);
+    exit_hook = true;
+    hm_world.ready = true;
+    hm_world.finalized = false;
+    __atomic_store_n(&hm_world.page->state, HM_PE_READY, __ATOMIC_RELEASE);
+}
+
+int hm_world_init(int requested, int *provided, const char *call)
+{
+    if (requested < 0 || requested > MAX_LEVEL)
+        hm_die(call, "requested: %d is no thread level; use SHMEM_THREAD_SINGLE, FUNNELED, SERIALIZED or MULTIPLE",
+               requested);
+    if (!hm_world.ready) {
+        open_world(call);
+        hm_world.thread_level = requested;
+        hm_world.page->thread_level = (uint32_t)requested;
+    } else if (requested > hm_world.thread_level) {
+        hm_world.thread_level = requested; /* every level costs the same here, so a later init may raise it */
+    }
+    hm_world.inits++;
+    if (provided) *provided = hm_world.thread_level;
+    return 0;
+}
+
+void hm_world_start_pes(void)
+{
+    if (!hm_world.ready) hm_world_init(0, NULL, "start_pes");
+}
+
+/* --- stop, in reverse --- */
+
+static void close_world(void)
+{
+    __atomic_store_n(&hm_world.page->state, HM_PE_FINALIZED, __ATOMIC_RELEASE);
+    hm_world.ready = false;
+    hm_world.finalized = true;
+    if (hm_options.signals) hm_fault_remove();
+    hm_ctx_destroy_all(NULL);
+    hm_team_stop();
+    hm_alloc_stop();
+    hm_symm.npes = 0;
+    hm_symm.heap_limit = hm_symm.real_heap_limit = 0;
+    hm_symm.data_limit = hm_symm.real_data_limit = 0;
+    hm_remote_unmap(hm_world.npes);
+    free(hm_symm.peer);
+    hm_symm.peer = NULL;
+    hm_world.boot->stop();
+    munmap(hm_world.job, hm_job_bytes(hm_world.job->npes));
+    hm_world.job = NULL;
+    hm_world.page = NULL;
+}
+
+void hm_world_finalize(const char *call)
+{
+    hm_world_need(call);
+    if (hm_world.inits > 1) {
+        hm_world.inits--;
+        hm_barrier_all(call);
+        return;
+    }
+    static const struct hm_purpose leave = {.kind = HM_COLL_FINALIZE};
+    hm_quiet(&hm_ctx_default);
+    hm_sync_enter(&hm_team_world->sync, &leave, call);
+    hm_world.inits = 0;
+    close_world();
+}

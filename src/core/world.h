@@ -1,0 +1,44 @@
+/* The job as this PE knows it, and the chain of start and stop. */
+#ifndef HM_WORLD_H
+#define HM_WORLD_H
+
+#include "base/base.h"
+#include "boot/boot.h"
+
+struct hm_world {
+    int pe, npes;
+    int inits;      /* open inits: the last finalize tears down */
+    bool ready;     /* between init and the last finalize */
+    bool finalized; /* was initialised once and has been finalized */
+    int thread_level;
+    int pid;
+    struct hm_job *job;
+    struct hm_pe_page *page; /* this PE's */
+    const struct hm_boot *boot;
+    int cores;
+    bool oversubscribed;
+    bool membarrier;
+};
+extern struct hm_world hm_world;
+
+/* shmem_init, shmem_init_thread: 0 or non-zero. Counted. */
+int hm_world_init(int requested, int *provided, const char *call);
+void hm_world_finalize(const char *call);
+/* start_pes: not counted when already initialised, finalized at exit. */
+void hm_world_start_pes(void);
+void hm_world_global_exit(int status) HM_NORETURN;
+
+/* Ends the job with a sentence when called before init or after the last finalize. */
+HM_COLD void hm_world_not_ready(const char *call) HM_NORETURN;
+HM_INLINE void hm_world_need(const char *call)
+{
+    if (hm_unlikely(!hm_world.ready)) hm_world_not_ready(call);
+}
+
+/* Another PE has said, or will say, why the job ends: waits for the launcher's end, leaves when none comes. */
+void hm_world_die_silently(void) HM_NORETURN;
+
+/* A safe point: called from slow paths of waits. Does not return when the job is being ended. */
+void hm_world_safe_point(void);
+
+#endif
