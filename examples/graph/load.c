@@ -1,4 +1,5 @@
 /* Reads the data file. ../data/README.md describes the format; whatever breaks it ends in a sentence. */
+#define _GNU_SOURCE /* pipe2 */
 #include "graph.h"
 
 #include <errno.h>
