@@ -301,7 +301,7 @@ bool hm_option_view(unsigned i, struct hm_option_view *view)
 {
     if (i >= HM_COUNT(options)) return false;
     const struct option *o = &options[i];
-    *view = (struct hm_option_view){.name = o->name,
+    *view = (struct hm_option_view){.name = o->name + strlen("SHMEM_"),
                                     .kind = kind_names[o->kind],
                                     .dflt = o->dflt,
                                     .help = o->help,

@@ -25,7 +25,8 @@ int hm_options_read(bool warn);
 
 /* For shmem-info and SHMEM_INFO: the i-th option, false behind the last. Strings live for ever. */
 struct hm_option_view {
-    const char *name, *kind, *dflt, *help;
+    const char *name; /* without SHMEM_ */
+    const char *kind, *dflt, *help;
     const char *origin; /* "default", or the variable that set it */
     char value[64];
 };

@@ -86,7 +86,7 @@ static struct hm_option_view view(const char *name)
 {
     struct hm_option_view v = {0};
     for (unsigned i = 0; hm_option_view(i, &v); i++)
-        if (!strcmp(v.name, name)) return v;
+        if (!strcmp(v.name, name + strlen("SHMEM_"))) return v;
     printf("no option %s\n", name);
     exit(1);
 }

@@ -37,10 +37,10 @@ static void show_options(void)
     puts("Options (environment variables)");
     for (unsigned i = 0; hm_option_view(i, &v); i++) {
         bool set = strcmp(v.origin, "default") != 0;
-        printf("  %-21s %-8s", v.name, v.value);
+        printf("  SHMEM_%-15s %-8s", v.name, v.value);
         if (!set)
             printf(" default");
-        else if (!strcmp(v.origin, v.name))
+        else if (!strncmp(v.origin, "SHMEM_", 6))
             printf(" from the environment (default %s)", v.dflt);
         else
             printf(" from %s, its old name (default %s)", v.origin, v.dflt);
@@ -86,7 +86,7 @@ static void json_options(void)
     printf("  \"options\": [");
     for (unsigned i = 0; hm_option_view(i, &v); i++) {
         printf(i ? ",\n    {" : "\n    {");
-        print_member("name", v.name, ", ");
+        printf("\"name\": \"SHMEM_%s\", ", v.name);
         print_member("kind", v.kind, ", ");
         print_member("value", v.value, ", ");
         print_member("default", v.dflt, ", ");
