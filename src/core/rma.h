@@ -35,6 +35,10 @@ HM_INLINE void hm_get(struct hm_ctx *ctx, void *dest, const void *source, size_t
         hm_get_slow(ctx, dest, source, bytes, pe, call);
 }
 
+/* The same for one element of up to 8 bytes, by value: the good path then needs no memory of its own. */
+HM_COLD void hm_p_slow(struct hm_ctx *ctx, void *dest, uint64_t word, size_t size, int pe, const char *call);
+HM_COLD uint64_t hm_g_slow(struct hm_ctx *ctx, const void *source, size_t size, int pe, const char *call);
+
 /* One element of constant size: a single load or store where the machine has one. `value` points to a local copy. */
 HM_INLINE void hm_p(struct hm_ctx *ctx, void *dest, const void *value, size_t size, int pe, const char *call)
 {
@@ -49,6 +53,10 @@ HM_INLINE void hm_p(struct hm_ctx *ctx, void *dest, const void *value, size_t si
         default: memcpy(to, value, size);
         }
         hm_bell_look(peer->bell);
+    } else if (size <= sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, value, size);
+        hm_p_slow(ctx, dest, word, size, pe, call);
     } else {
         hm_put_slow(ctx, dest, value, size, pe, call);
     }
@@ -66,6 +74,9 @@ HM_INLINE void hm_g(struct hm_ctx *ctx, void *value, const void *source, size_t 
         case 8: { uint64_t v = *(const volatile uint64_t *)from; memcpy(value, &v, 8); break; }
         default: memcpy(value, from, size);
         }
+    } else if (size <= sizeof(uint64_t)) {
+        uint64_t word = hm_g_slow(ctx, source, size, pe, call);
+        memcpy(value, &word, size);
     } else {
         hm_get_slow(ctx, value, source, size, pe, call);
     }

@@ -1,0 +1,2 @@
+/* The include path of the old days. */
+#include <shmemx.h>

@@ -1,0 +1,40 @@
+/* What hbmesh adds to OpenSHMEM. Functions are shmemx_, macros SHMEMX_; each function has a profiling twin pshmemx_ in
+ * pshmem.h, and, as in shmem.h, generic forms in C11 and overloads in C++.
+ *
+ *   int shmemx_sync_pe(int pe)     declared in shmem.h: the caller and PE `pe` meet. The k-th call of one matches the
+ *                                  k-th call of the other; with several threads in the order they arrive. With the
+ *                                  caller's own number it returns at once. Completes stores as shmem_sync does, not
+ *                                  puts: quiet first. shmem_sync(pe) is the same in C11 and C++. Returns 0.
+ *   indexed access, aliases        shmem/extension.h, where each is described
+ *   SHMEMX_HBMESH_MAJOR, ..._MINOR, ..._PATCH, ..._VERSION
+ *                                  the version of this header (SHMEM_VENDOR_STRING names it, too)
+ *   SHMEMX_HAVE_SYNC_PE, SHMEMX_HAVE_INDEXED
+ *                                  defined where the feature is there
+ */
+#ifndef SHMEMX_H
+#define SHMEMX_H
+
+#include <shmem.h>
+
+#define SHMEMX_HAVE_SYNC_PE 1
+#define SHMEMX_HAVE_INDEXED 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SHMEM_API(ret, name, params) ret name params;
+#include <shmem/extension.h>
+#undef SHMEM_API
+
+#ifdef __cplusplus
+}
+#endif
+
+#if defined(__cplusplus)
+#include <shmem/overloadx.h>
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#include <shmem/genericx.h>
+#endif
+
+#endif
