@@ -1,0 +1,161 @@
+#define _GNU_SOURCE
+#include "fixture.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/option.h"
+#include "base/os.h"
+#include "core/ctx.h"
+#include "core/symm.h"
+#include "core/wait.h"
+#include "core/world.h"
+
+const struct mode modes[] = {
+    {"spin", false, true, 1000},
+    {"spin, no membarrier", false, false, 1000},
+    {"yield", true, true, 1000000},
+    {"sleep at once", true, true, 0},
+    {"sleep at once, no membarrier", true, false, 0},
+    {"dissemination, sleep at once", false, true, 0},
+    {"dissemination, sleep at once, no membarrier", false, false, 0},
+};
+const int mode_count = HM_COUNT(modes);
+
+/* --- what the parts under test lean on --- */
+
+struct hm_world hm_world;
+struct hm_symm hm_symm;
+struct hm_ctx hm_ctx_default = {.generation = 1};
+static struct hm_team world_team;
+struct hm_team *hm_team_world = &world_team;
+
+void hm_world_not_ready(const char *call) { hm_die(call, "called before init"); }
+void hm_world_die_silently(void) { _exit(1); }
+void hm_world_safe_point(void) {}
+void hm_deadlock_look(struct hm_wait *w, const struct hm_sync *s) { (void)w, (void)s; }
+
+int64_t hm_symm_offset(const void *addr, bool *in_heap)
+{
+    *in_heap = true;
+    return (int64_t)((uintptr_t)addr - hm_symm.heap_base);
+}
+
+void hm_symm_require(const void *addr, size_t bytes, const char *call, const char *arg)
+{
+    if ((uintptr_t)addr - hm_symm.heap_base > FIXTURE_HEAP - bytes) hm_die(call, "%s: outside the heap", arg);
+}
+
+char *hm_symm_find(const void *addr, size_t bytes, int pe, const struct hm_peer **peer, const char *call, const char *arg)
+{
+    (void)bytes, (void)peer;
+    hm_die(call, "%s: %p on PE %d: outside the heap", arg, addr, pe);
+}
+
+int hm_team_world_pe(const struct hm_team *team, int pe, const char *call)
+{
+    (void)team;
+    hm_die(call, "PE %d: there are no teams here", pe);
+}
+
+/* --- the job --- */
+
+static void *zeroed(size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) {
+        perror("mmap");
+        exit(1);
+    }
+    return at;
+}
+
+void fixture_start(int npes, const struct mode *mode)
+{
+    static char *heap;
+    static size_t job_bytes;
+    if (hm_world.job) munmap(hm_world.job, job_bytes);
+    if (heap) munmap(heap, FIXTURE_HEAP);
+    free(hm_symm.peer);
+    job_bytes = hm_job_bytes(npes);
+    hm_world = (struct hm_world){.npes = npes, .ready = true, .thread_level = 3, .pid = getpid(),
+                                 .job = zeroed(job_bytes)};
+    hm_world.job->npes = npes;
+    hm_world.page = hm_job_page(hm_world.job, 0);
+    heap = zeroed(FIXTURE_HEAP);
+    hm_symm = (struct hm_symm){.heap_base = (uintptr_t)heap, .heap_limit = FIXTURE_HEAP, .npes = (unsigned)npes,
+                               .peer = calloc((size_t)npes, sizeof(struct hm_peer)), .heap_size = FIXTURE_HEAP,
+                               .real_heap_limit = FIXTURE_HEAP};
+    for (int i = 0; i < npes; i++)
+        hm_symm.peer[i] = (struct hm_peer){.heap = heap, .page = hm_world.page, .bell = &hm_world.page->bell};
+    hm_options.sleep_after = mode->sleep_after;
+    hm_world.membarrier = mode->membarrier && hm_os_membarrier_register() == 0;
+    hm_world.oversubscribed = mode->oversubscribed;
+    hm_wait_configure(mode->oversubscribed, hm_world.membarrier);
+    if (mode->membarrier && !hm_world.membarrier) printf("%s: membarrier is denied here, goes without\n", mode->name);
+}
+
+void *fixture_heap(size_t offset) { return (char *)hm_symm.heap_base + offset; }
+
+/* --- threads --- */
+
+struct job {
+    void (*body)(int i);
+    int i;
+};
+
+static void *thread_main(void *arg)
+{
+    struct job *job = arg;
+    job->body(job->i);
+    return NULL;
+}
+
+void fixture_run(int n, void (*body)(int i), unsigned seconds)
+{
+    pthread_t thread[64];
+    struct job job[64];
+    alarm(seconds); /* a lost wake-up hangs: end by signal */
+    for (int i = 0; i < n; i++) {
+        job[i] = (struct job){body, i};
+        if (pthread_create(&thread[i], NULL, thread_main, &job[i])) {
+            perror("pthread_create");
+            exit(1);
+        }
+    }
+    for (int i = 0; i < n; i++) pthread_join(thread[i], NULL);
+    alarm(0);
+}
+
+unsigned fixture_sleepers(void)
+{
+    struct hm_pe_page *page = hm_world.page;
+    return (page->bell.sleepers & ~HM_BELL_NO_MEMBARRIER) + (page->lock_bell.sleepers & ~HM_BELL_NO_MEMBARRIER);
+}
+
+/* --- checks --- */
+
+static int failures;
+
+void fixture_failed(const char *file, int line, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    if (__atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED) > 10) return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    printf("%s:%d: %s\n", file, line, text);
+}
+
+int fixture_end(void)
+{
+    if (failures) printf("%d checks failed\n", failures);
+    return failures != 0;
+}
