@@ -112,10 +112,12 @@ void propagate_alone(const struct part *whole, int hops, float *score, struct ou
 {
     size_t bytes = (size_t)whole->nodes * row_bytes(whole);
     float *row[2] = {need(malloc(bytes), "the rows"), need(malloc(bytes), "the rows")};
-    double start = now();
 
-    first_rows(whole, row[0]);
+    for (int i = 0; i < 2; i++)
+        memset(row[i], 0, bytes); /* touched once, as the symmetric rows below */
     memset(score, 0, bytes);
+    double start = now();
+    first_rows(whole, row[0]);
     for (int hop = 0; hop < hops; hop++) {
         struct rows in = {.own = row[hop % 2], .owned = whole->nodes};
         progress_step("one PE alone");
