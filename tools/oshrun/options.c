@@ -334,6 +334,42 @@ void hm_run_free(struct hm_run *run)
     *run = (struct hm_run){0};
 }
 
+static char *copy_word(const char *word)
+{
+    char *copy = word ? strdup(word) : NULL;
+    if (word && !copy) abort();
+    return copy;
+}
+
+static char **copy_words(char *const *words, int n)
+{
+    char **copy = malloc(sizeof *copy * (size_t)(n + 1));
+    if (!copy) abort();
+    for (int i = 0; i < n; i++) copy[i] = copy_word(words[i]);
+    copy[n] = NULL;
+    return copy;
+}
+
+struct hm_run hm_run_copy(const struct hm_run *run)
+{
+    struct hm_run copy = *run;
+    copy.heap = copy_word(run->heap);
+    copy.output = copy_word(run->output);
+    copy.programs = malloc(sizeof *copy.programs * (size_t)run->nprograms);
+    if (!copy.programs) abort();
+    for (int i = 0; i < run->nprograms; i++) {
+        const struct hm_program *from = &run->programs[i];
+        int argc = 0;
+        while (from->argv[argc]) argc++;
+        copy.programs[i] = (struct hm_program){.npes = from->npes,
+                                               .argv = copy_words(from->argv, argc),
+                                               .wdir = copy_word(from->wdir),
+                                               .set = copy_words(from->set, from->nset),
+                                               .nset = from->nset};
+    }
+    return copy;
+}
+
 /* --- help --- */
 
 /* Prints `text` in lines of at most 78 columns, each indented by `indent`; the cursor stands at `column`. */

@@ -34,6 +34,8 @@ struct hm_run {
  * hm_run_free frees what a successful parse has allocated. */
 int hm_run_parse(struct hm_run *run, int argc, char **argv, FILE *err);
 void hm_run_free(struct hm_run *run);
+/* A copy that owns all its words. It lives as long as the process. */
+struct hm_run hm_run_copy(const struct hm_run *run);
 void hm_run_help(FILE *out);
 
 #endif
