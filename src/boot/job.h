@@ -18,12 +18,16 @@
 #define HM_JOB_MAX_PES 4096
 #define HM_TEAM_SLOTS 1024
 
-/* Where a PE sleeps. Whoever changes a word that a PE may wait for looks at `sleepers` afterwards and, if it is not
- * zero, adds 1 to `seq` and wakes it (FUTEX_WAKE, all). Bit 31 of sleepers is set for good when membarrier cannot be
- * used: then the one who looks must first issue a full fence and look again (core/wait.h). */
+/* Where threads of a PE sleep. Whoever changes memory that a PE may wait for looks at `sleepers` afterwards; if it is not
+ * zero and the change touches [lo, hi), he adds 1 to `seq` and wakes it (FUTEX_WAKE, all). The range spans what all the
+ * sleepers wait for, so that a stream of puts to a PE that waits for a flag wakes it once, not each time. Bit 31 of
+ * sleepers is set for good when membarrier cannot be used: then the one who looks must first issue a full fence and look
+ * again (core/wait.h). `lock` is between the sleepers. */
 struct hm_bell {
     uint32_t seq;
     uint32_t sleepers;
+    uint64_t lo, hi;
+    uint32_t lock, spare;
 };
 #define HM_BELL_NO_MEMBARRIER 0x80000000u
 
@@ -72,7 +76,8 @@ struct hm_pe_page {
     uint32_t thread_level;
     uint64_t heap_bytes;      /* size of this PE's heap */
     uint64_t heap_committed;  /* filled in by whoever reports a SIGBUS; 0 otherwise */
-    HM_ALIGNED(HM_LINE) struct hm_bell bell;
+    HM_ALIGNED(HM_LINE) struct hm_bell bell;      /* sleepers on words of this PE's symmetric memory */
+    HM_ALIGNED(HM_LINE) struct hm_bell meet_bell; /* sleepers in meetings */
     HM_ALIGNED(HM_LINE) struct hm_bell lock_bell; /* sleepers on locks whose home is this PE */
     HM_ALIGNED(HM_LINE) struct hm_blocked blocked[HM_BLOCKED_SLOTS];
 } HM_ALIGNED(4096);

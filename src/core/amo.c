@@ -14,6 +14,6 @@ uint64_t hm_amo_slow(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t va
         hm_die(call, "%s: %p is not aligned to the %zu bytes of its type; atomics need that", arg, addr, size);
     if (!at) hm_die(call, "PE %d cannot be reached from here", pe);
     uint64_t old = size == 8 ? hm_amo_do64(op, at, value, cond) : hm_amo_do32(op, at, value, cond);
-    if (op != HM_AMO_FETCH) hm_bell_look(peer->bell);
+    if (op != HM_AMO_FETCH) hm_bell_look(peer->bell, addr, size);
     return old;
 }

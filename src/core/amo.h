@@ -55,7 +55,7 @@ HM_INLINE uint64_t hm_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64
     if (hm_unlikely(at == NULL || ((uintptr_t)addr & (size - 1)) != 0))
         return hm_amo_slow(ctx, op, addr, value, cond, size, pe, call);
     uint64_t old = size == 8 ? hm_amo_do64(op, at, value, cond) : hm_amo_do32(op, at, value, cond);
-    if (op != HM_AMO_FETCH) hm_bell_look(peer->bell);
+    if (op != HM_AMO_FETCH) hm_bell_look(peer->bell, addr, size);
     return old;
 }
 

@@ -48,10 +48,10 @@ void hm_sync_pe(int pe, const char *call)
     if (pe == hm_world.pe) return;
     uint32_t turn = __atomic_add_fetch(pair_count(hm_world.pe, pe), 1, __ATOMIC_SEQ_CST);
     uint32_t *theirs = pair_count(pe, hm_world.pe);
-    hm_bell_look(hm_symm.peer[pe].bell);
+    hm_bell_knock(&hm_symm.peer[pe].page->meet_bell);
     if ((int32_t)(__atomic_load_n(theirs, __ATOMIC_ACQUIRE) - turn) >= 0) return;
     struct hm_wait w;
-    hm_wait_begin(&w, hm_wait_own_bell(), false, call);
+    hm_wait_begin(&w, hm_wait_meet_bell(), false, call);
     w.about.kind = HM_BLOCKED_PAIR;
     w.about.pe = pe;
     while ((int32_t)(__atomic_load_n(theirs, __ATOMIC_ACQUIRE) - turn) < 0) hm_wait_pause(&w);

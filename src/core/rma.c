@@ -14,7 +14,7 @@ void hm_put_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t byte
     char *to = hm_symm_find(dest, bytes, pe, &peer, call, "dest");
     if (!to) unreachable_pe(pe, call);
     memcpy(to, source, bytes);
-    hm_bell_look(peer->bell);
+    hm_bell_look(peer->bell, dest, bytes);
 }
 
 void hm_get_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, const char *call)
@@ -83,7 +83,7 @@ void hm_iput(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, 
     char *to = hm_symm_map(dest, bytes, pe, &peer);
     if (hm_unlikely(!to) && !(to = hm_symm_find(dest, bytes, pe, &peer, call, "dest"))) unreachable_pe(pe, call);
     copy_strided(to, source, dst, sst, block, nblocks, size);
-    hm_bell_look(peer->bell);
+    hm_bell_look(peer->bell, dest, bytes);
 }
 
 void hm_iget(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t block,
@@ -118,7 +118,7 @@ void hm_signal(struct hm_ctx *ctx, uint64_t *sig_addr, uint64_t signal, int sig_
         __atomic_fetch_add((uint64_t *)at, signal, __ATOMIC_ACQ_REL);
     else
         hm_die(call, "sig_op: %d is none of SHMEM_SIGNAL_SET and SHMEM_SIGNAL_ADD", sig_op);
-    hm_bell_look(peer->bell);
+    hm_bell_look(peer->bell, sig_addr, sizeof *sig_addr);
 }
 
 void hm_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, uint64_t *sig_addr,
@@ -126,10 +126,12 @@ void hm_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t by
 {
     const struct hm_peer *peer;
     char *to = hm_symm_map(dest, bytes, pe, &peer);
-    if (hm_likely(to != NULL))
+    if (hm_likely(to != NULL)) {
         memcpy(to, source, bytes);
-    else
+        hm_bell_look(peer->bell, dest, bytes);
+    } else {
         hm_put_slow(ctx, dest, source, bytes, pe, call);
+    }
     hm_signal(ctx, sig_addr, signal, sig_op, pe, call); /* release: behind the data */
 }
 
@@ -174,7 +176,7 @@ HM_INLINE void scatter_size(struct hm_ctx *ctx, void *dest, const char *source, 
     for (size_t i = 0; i < n; i++, source += size) {
         int world = ctx->team ? hm_team_world_pe(ctx->team, pe[i], call) : pe[i];
         memcpy((char *)element_at(dest, index[i], size, world, &peer, call, "dest"), source, size);
-        hm_bell_look(peer->bell);
+        hm_bell_look(peer->bell, (const char *)dest + index[i] * size, size);
     }
 }
 
@@ -235,6 +237,6 @@ void hm_scatter_add(struct hm_ctx *ctx, void *dest, const void *source, const si
     for (size_t i = 0; i < n; i++, from += size) {
         int world = ctx->team ? hm_team_world_pe(ctx->team, pe[i], call) : pe[i];
         add_element((char *)element_at(dest, index[i], size, world, &peer, call, "dest"), from, type);
-        hm_bell_look(peer->bell);
+        hm_bell_look(peer->bell, (const char *)dest + index[i] * size, size);
     }
 }

@@ -19,7 +19,7 @@ HM_INLINE void hm_put(struct hm_ctx *ctx, void *dest, const void *source, size_t
     char *to = hm_symm_map(dest, bytes, pe, &peer);
     if (hm_likely(to != NULL)) {
         memcpy(to, source, bytes);
-        hm_bell_look(peer->bell);
+        hm_bell_look(peer->bell, dest, bytes);
     } else {
         hm_put_slow(ctx, dest, source, bytes, pe, call);
     }
@@ -52,7 +52,7 @@ HM_INLINE void hm_p(struct hm_ctx *ctx, void *dest, const void *value, size_t si
         case 8: { uint64_t v; memcpy(&v, value, 8); *(volatile uint64_t *)to = v; break; }
         default: memcpy(to, value, size);
         }
-        hm_bell_look(peer->bell);
+        hm_bell_look(peer->bell, dest, size);
     } else if (size <= sizeof(uint64_t)) {
         uint64_t word = 0;
         memcpy(&word, value, size);

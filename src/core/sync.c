@@ -248,7 +248,7 @@ static void tell_partner(struct hm_sync *s, int partner, int round, uint64_t arr
 {
     struct hm_member *to = hm_sync_member(s, partner);
     __atomic_store_n(&to->flag[s->epoch & 1][round], arrival, __ATOMIC_RELEASE);
-    hm_bell_look(hm_symm.peer[s->start + partner * s->stride].bell);
+    hm_bell_knock(&hm_symm.peer[s->start + partner * s->stride].page->meet_bell);
 }
 
 static uint64_t await_partner(struct hm_sync *s, int round, const char *call)
@@ -257,7 +257,7 @@ static uint64_t await_partner(struct hm_sync *s, int round, const char *call)
     seen = __atomic_load_n(flag, __ATOMIC_ACQUIRE);
     if (hm_likely((uint32_t)(seen >> 32) == s->epoch)) return seen;
     struct hm_wait w;
-    about_team(&w, s, call, hm_wait_own_bell());
+    about_team(&w, s, call, hm_wait_meet_bell());
     while ((uint32_t)((seen = __atomic_load_n(flag, __ATOMIC_ACQUIRE)) >> 32) != s->epoch) hm_wait_pause(&w);
     hm_wait_end(&w);
     return seen;

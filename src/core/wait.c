@@ -7,6 +7,7 @@
 
 #include "base/futex.h"
 #include "base/log.h"
+#include "base/option.h"
 #include "base/os.h"
 #include "core/world.h"
 
@@ -14,7 +15,6 @@ enum { SPIN, YIELD, ANNOUNCE, SLEEP };
 
 enum {
     SPIN_STEPS = 4000,         /* with a core for each PE: some 50 us */
-    YIELD_NS = 1000000,        /* yield this long before sleeping */
     YIELDS_A_LOOK = 8,         /* clock reads are spread over so many yields */
     POLL_NS = 1000000,         /* polled waits look this often ... */
     POLL_SPAN_NS = 100000000,  /* ... for this long, then ... */
@@ -23,20 +23,24 @@ enum {
 };
 
 static uint32_t spin_steps;
+static uint64_t yield_ns; /* yields this long before it sleeps */
 static bool oversubscribed;
 
 void hm_wait_configure(bool more_pes_than_cores, bool membarrier)
 {
     oversubscribed = more_pes_than_cores;
-    spin_steps = more_pes_than_cores ? 0 : SPIN_STEPS;
+    yield_ns = (uint64_t)hm_options.sleep_after * 1000;
+    spin_steps = more_pes_than_cores || !yield_ns ? 0 : SPIN_STEPS;
     if (membarrier) return;
     __atomic_fetch_or(&hm_world.page->bell.sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
+    __atomic_fetch_or(&hm_world.page->meet_bell.sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
     __atomic_fetch_or(&hm_world.page->lock_bell.sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
 }
 
 bool hm_wait_oversubscribed(void) { return oversubscribed; }
 
 struct hm_bell *hm_wait_own_bell(void) { return &hm_world.page->bell; }
+struct hm_bell *hm_wait_meet_bell(void) { return &hm_world.page->meet_bell; }
 
 /* True when somebody sleeps. Without membarrier the one who changed the word issues the fence. */
 bool hm_bell_has_sleepers(struct hm_bell *bell)
@@ -56,6 +60,26 @@ void hm_bell_ring(struct hm_bell *bell)
     hm_futex_wake(&bell->seq, INT_MAX);
 }
 
+/* Places in symmetric memory as one number, the same on all PEs: offsets in the heap, behind them offsets in static data. */
+#define DATA_KEYS ((uint64_t)1 << 62)
+static uint64_t key_of(const void *addr)
+{
+    size_t o = (uintptr_t)addr - hm_symm.heap_base;
+    return o < hm_symm.heap_size ? o : DATA_KEYS + ((uintptr_t)addr - hm_symm.data_base);
+}
+
+void hm_bell_ring_for(struct hm_bell *bell, const void *dest, size_t bytes)
+{
+    if (!hm_bell_has_sleepers(bell)) return;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* a sleeper writes the range before he counts himself */
+    uint64_t key = key_of(dest);
+    if (key + bytes <= __atomic_load_n(&bell->lo, __ATOMIC_RELAXED) ||
+        key >= __atomic_load_n(&bell->hi, __ATOMIC_RELAXED))
+        return;
+    __atomic_fetch_add(&bell->seq, 1, __ATOMIC_SEQ_CST);
+    hm_futex_wake(&bell->seq, INT_MAX);
+}
+
 void hm_bell_wake(struct hm_bell *bell)
 {
     if (hm_bell_has_sleepers(bell)) hm_futex_wake(&bell->seq, INT_MAX);
@@ -70,10 +94,12 @@ void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const c
     w->stuck = NULL;
     w->word = &bell->seq;
     w->mask = 0;
+    w->lo = 0;
+    w->hi = UINT64_MAX;
     w->since = 0;
     w->looks = 0;
     w->steps = 0;
-    w->phase = spin_steps ? SPIN : YIELD;
+    w->phase = spin_steps ? SPIN : yield_ns ? YIELD : ANNOUNCE;
     w->polled = polled;
     w->announced = false;
 }
@@ -95,23 +121,59 @@ static void publish(struct hm_wait *w)
     }
 }
 
+/* The wait turns out to be a long one: from now on it is seen. */
+static void note_start(struct hm_wait *w)
+{
+    if (w->since) return;
+    w->since = hm_os_now();
+    publish(w);
+}
+
 static void step_yield(struct hm_wait *w)
 {
-    if (!w->since) {
-        w->since = hm_os_now();
-        publish(w);
-    }
+    note_start(w);
     sched_yield();
     if (++w->steps % YIELDS_A_LOOK) return;
     hm_world_safe_point();
-    if (hm_os_now() - w->since > YIELD_NS) w->phase = ANNOUNCE;
+    if (hm_os_now() - w->since > yield_ns) w->phase = ANNOUNCE;
+}
+
+/* Held for a few instructions; but who holds it may be off the core, so nobody spins on it. */
+static void bell_lock(struct hm_bell *bell)
+{
+    while (__atomic_exchange_n(&bell->lock, 1, __ATOMIC_ACQUIRE)) sched_yield();
+}
+
+static void bell_unlock(struct hm_bell *bell) { __atomic_store_n(&bell->lock, 0, __ATOMIC_RELEASE); }
+
+static uint32_t sleeper_enters(struct hm_bell *bell, uint64_t lo, uint64_t hi)
+{
+    bell_lock(bell);
+    uint32_t before = __atomic_load_n(&bell->sleepers, __ATOMIC_RELAXED);
+    bool first = !(before & ~HM_BELL_NO_MEMBARRIER);
+    if (first || lo < bell->lo) __atomic_store_n(&bell->lo, lo, __ATOMIC_RELAXED);
+    if (first || hi > bell->hi) __atomic_store_n(&bell->hi, hi, __ATOMIC_RELAXED);
+    __atomic_store_n(&bell->sleepers, before + 1, __ATOMIC_SEQ_CST);
+    bell_unlock(bell);
+    return before;
+}
+
+static void sleeper_leaves(struct hm_bell *bell)
+{
+    bell_lock(bell);
+    __atomic_fetch_sub(&bell->sleepers, 1, __ATOMIC_RELEASE);
+    bell_unlock(bell);
 }
 
 /* After this the caller looks at its condition once more: whoever changed it before could see us, or we see it. */
 static void step_announce(struct hm_wait *w)
 {
-    uint32_t before = __atomic_fetch_add(&w->bell->sleepers, 1, __ATOMIC_SEQ_CST);
-    if (!(before & HM_BELL_NO_MEMBARRIER)) hm_os_membarrier();
+    note_start(w);
+    uint32_t before = sleeper_enters(w->bell, w->lo, w->hi);
+    if (before & HM_BELL_NO_MEMBARRIER)
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    else
+        hm_os_membarrier();
     w->announced = true;
     w->seq = __atomic_load_n(w->word, __ATOMIC_SEQ_CST);
     w->phase = SLEEP;
@@ -153,7 +215,7 @@ void hm_wait_pause(struct hm_wait *w)
 
 void hm_wait_end(struct hm_wait *w)
 {
-    if (w->announced) __atomic_fetch_sub(&w->bell->sleepers, 1, __ATOMIC_RELEASE);
+    if (w->announced) sleeper_leaves(w->bell);
     if (w->published) __atomic_store_n(&w->published->kind, HM_BLOCKED_NOT, __ATOMIC_RELEASE);
 }
 
@@ -171,9 +233,11 @@ static void check_cmp(int cmp, const char *call)
         hm_die(call, "cmp: %d is no comparison; use one of SHMEM_CMP_EQ, NE, GT, GE, LT, LE", cmp);
 }
 
-static void about_word(struct hm_wait *w, void *ivar, int cmp, int64_t want, int64_t have)
+static void about_word(struct hm_wait *w, void *ivar, size_t bytes, int cmp, int64_t want, int64_t have)
 {
     bool in_heap = false;
+    w->lo = key_of(ivar);
+    w->hi = w->lo + bytes;
     w->about.offset = hm_symm_offset(ivar, &in_heap);
     w->about.in_heap = in_heap;
     w->about.kind = HM_BLOCKED_WORD;
@@ -202,7 +266,7 @@ int64_t hm_wait_word_slow(void *ivar, int cmp, int64_t want, enum hm_word type, 
     int64_t have;
     check_words(ivar, 1, cmp, type, call, "ivar");
     hm_wait_begin(&w, hm_wait_own_bell(), true, call);
-    about_word(&w, ivar, cmp, want, hm_word_load(ivar, type));
+    about_word(&w, ivar, word_size(type), cmp, want, hm_word_load(ivar, type));
     while (!hm_word_is(have = hm_word_load(ivar, type), cmp, want, type)) hm_wait_pause(&w);
     hm_wait_end(&w);
     return have;
@@ -296,7 +360,10 @@ static size_t find_unmet(const struct set *s, size_t from)
 static void begin_set(struct hm_wait *w, const struct set *s, size_t i, const char *call)
 {
     hm_wait_begin(w, hm_wait_own_bell(), true, call);
-    about_word(w, s->ivars + i * s->size, s->cmp, want_of(s, i), hm_word_load(s->ivars + i * s->size, s->type));
+    about_word(w, s->ivars + i * s->size, s->size, s->cmp, want_of(s, i),
+               hm_word_load(s->ivars + i * s->size, s->type));
+    w->lo = key_of(s->ivars);
+    w->hi = w->lo + s->nelems * s->size;
 }
 
 void hm_wait_all(void *ivars, size_t nelems, const int *status, int cmp, const void *values, bool vector,

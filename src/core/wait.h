@@ -27,6 +27,7 @@ struct hm_wait {
     void (*stuck)(struct hm_wait *w); /* called now and then while asleep, to look for a deadlock; may be NULL */
     void *arg;
     uint32_t *word, mask; /* what it sleeps on; by default the bell's seq, and no mask (0) */
+    uint64_t lo, hi;      /* whose changes it sleeps for, as hm_bell_key names places; by default any */
     uint64_t since; /* ns; 0: the clock has not been read yet */
     uint32_t steps, seq;
     uint16_t phase;
@@ -38,23 +39,31 @@ void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const c
 void hm_wait_pause(struct hm_wait *w);
 void hm_wait_end(struct hm_wait *w);
 
-/* The bell of this PE: where waits for words of its own memory sleep. */
+/* The bells of this PE: where waits for words of its own memory sleep, and waits in meetings. */
 struct hm_bell *hm_wait_own_bell(void);
+struct hm_bell *hm_wait_meet_bell(void);
 
-/* After a change of a word that somebody may wait for: one cached load when nobody sleeps. */
+/* After a change of [dest, dest + bytes) (as symmetric addresses of this PE) on the PE whose bell this is: one cached load
+ * when nobody sleeps there. */
+HM_COLD void hm_bell_ring_for(struct hm_bell *bell, const void *dest, size_t bytes);
+HM_INLINE void hm_bell_look(struct hm_bell *bell, const void *dest, size_t bytes)
+{
+    __asm__ volatile("" ::: "memory"); /* the change first; the sleeper's membarrier does the rest */
+    if (hm_unlikely(__atomic_load_n(&bell->sleepers, __ATOMIC_RELAXED))) hm_bell_ring_for(bell, dest, bytes);
+}
+/* After a change of a word that is not symmetric memory (meetings): wakes whoever sleeps at the bell. */
 HM_COLD void hm_bell_ring(struct hm_bell *bell);
+HM_INLINE void hm_bell_knock(struct hm_bell *bell)
+{
+    __asm__ volatile("" ::: "memory");
+    if (hm_unlikely(__atomic_load_n(&bell->sleepers, __ATOMIC_RELAXED))) hm_bell_ring(bell);
+}
 /* The same where seq itself is the word that changed (team meetings): wakes without touching it. */
 HM_COLD void hm_bell_wake(struct hm_bell *bell);
 /* True when somebody sleeps at this bell, seen behind the change that came before. */
 bool hm_bell_has_sleepers(struct hm_bell *bell);
 /* A test that fails is most often one turn of a loop: lets those run for whom it waits. */
 void hm_test_failed(void);
-HM_INLINE void hm_bell_look(struct hm_bell *bell)
-{
-    __asm__ volatile("" ::: "memory"); /* the change first; the sleeper's membarrier does the rest */
-    if (hm_unlikely(__atomic_load_n(&bell->sleepers, __ATOMIC_RELAXED))) hm_bell_ring(bell);
-}
-
 /* Chosen at init: spin rounds before the first yield (0 with fewer cores than PEs). */
 void hm_wait_configure(bool oversubscribed, bool membarrier);
 bool hm_wait_oversubscribed(void);

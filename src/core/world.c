@@ -55,7 +55,7 @@ void hm_world_die_silently(void)
 
 /* --- exit --- */
 
-static void exit_once(int status)
+static HM_NORETURN void exit_once(int status)
 {
     static int leaving;
     if (__atomic_exchange_n(&leaving, 1, __ATOMIC_ACQ_REL)) /* another thread of this PE is at it */
@@ -79,6 +79,7 @@ void hm_world_global_exit(int status)
         hm_world.boot->exit_all(status);
         for (int i = 0; i < hm_world.npes; i++) {
             hm_bell_ring(hm_symm.peer[i].bell);
+            hm_bell_ring(&hm_symm.peer[i].page->meet_bell);
             hm_bell_ring(&hm_team_world->sync.meeting->bell);
         }
     }
