@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELLS = 240, STEPS = 400, LEFT = 0, RIGHT = 1 };
+enum { CELLS = 240, STEPS = 200, LEFT = 0, RIGHT = 1 };
 
 static double halo[2][2];  /* [step % 2][side]: a neighbour may be one step ahead, so there are two */
 static double cell[CELLS]; /* the first `count` are this PE's piece */
@@ -67,7 +67,7 @@ int main(void)
     else
         shmem_sync(0);
 
-    for (int i = 0; me == 0 && i <= 60; i += 10)
+    for (int i = 0; me == 0 && i <= 40; i += 5)
         printf("cell %2d: %9.6f degrees\n", i, rod[i]);
     shmem_finalize();
     return 0;
