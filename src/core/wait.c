@@ -11,11 +11,13 @@
 #include "base/os.h"
 #include "core/world.h"
 
-enum { SPIN, YIELD, ANNOUNCE, SLEEP };
+enum { SPIN, FIRST, YIELD, ANNOUNCE, SLEEP };
 
 enum {
     SPIN_STEPS = 4000,         /* with a core for each PE: some 50 us */
-    YIELDS_A_LOOK = 8,         /* clock reads are spread over so many yields */
+    LONG_YIELD_NS = 200000,    /* a yield that takes this long went to somebody who computes */
+    CROWDED_WAITS = 32,        /* then so many waits sleep at once, ... */
+    CROWDED_WAITS_MAX = 1024,  /* ... and up to so many when that happens again and again */
     POLL_NS = 1000000,         /* polled waits look this often ... */
     POLL_SPAN_NS = 100000000,  /* ... for this long, then ... */
     POLL_MAX_NS = 50000000,    /* ... at a period that grows to this */
@@ -99,7 +101,7 @@ void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const c
     w->since = 0;
     w->looks = 0;
     w->steps = 0;
-    w->phase = spin_steps ? SPIN : yield_ns ? YIELD : ANNOUNCE;
+    w->phase = spin_steps ? SPIN : FIRST;
     w->polled = polled;
     w->announced = false;
 }
@@ -129,13 +131,42 @@ static void note_start(struct hm_wait *w)
     publish(w);
 }
 
+/* Yielding serves PEs that hand the cores to each other. Where others compute on them, our own PEs or strangers, a yield
+ * gives a whole time slice away, while who sleeps is scheduled at once when it is woken: then waits sleep at once, and now
+ * and then one yields again to see whether that has passed. */
+static uint32_t crowded, crowded_span = CROWDED_WAITS;
+
+static int first_phase_after_spin(void)
+{
+    uint32_t left = __atomic_load_n(&crowded, __ATOMIC_RELAXED);
+    if (!left) return yield_ns ? YIELD : ANNOUNCE;
+    __atomic_store_n(&crowded, left - 1, __ATOMIC_RELAXED);
+    return ANNOUNCE;
+}
+
+static void note_crowd(void)
+{
+    uint32_t span = __atomic_load_n(&crowded_span, __ATOMIC_RELAXED);
+    __atomic_store_n(&crowded, span, __ATOMIC_RELAXED);
+    if (span < CROWDED_WAITS_MAX) __atomic_store_n(&crowded_span, span * 2, __ATOMIC_RELAXED);
+}
+
 static void step_yield(struct hm_wait *w)
 {
-    note_start(w);
+    if (!w->since) {
+        note_start(w);
+        w->last = w->since;
+    }
     sched_yield();
-    if (++w->steps % YIELDS_A_LOOK) return;
     hm_world_safe_point();
-    if (hm_os_now() - w->since > yield_ns) w->phase = ANNOUNCE;
+    uint64_t now = hm_os_now(), took = now - w->last;
+    w->last = now;
+    if (took > LONG_YIELD_NS) {
+        note_crowd();
+        w->phase = ANNOUNCE;
+    } else if (now - w->since > yield_ns) {
+        w->phase = ANNOUNCE;
+    }
 }
 
 /* Held for a few instructions; but who holds it may be off the core, so nobody spins on it. */
@@ -204,9 +235,9 @@ void hm_wait_pause(struct hm_wait *w)
     case SPIN:
         hm_relax();
         if (++w->steps < spin_steps) return;
-        w->phase = YIELD;
-        w->steps = 0;
+        w->phase = FIRST;
         return;
+    case FIRST: w->phase = first_phase_after_spin(); return;
     case YIELD: step_yield(w); return;
     case ANNOUNCE: step_announce(w); return;
     default: step_sleep(w);
@@ -215,7 +246,10 @@ void hm_wait_pause(struct hm_wait *w)
 
 void hm_wait_end(struct hm_wait *w)
 {
-    if (w->announced) sleeper_leaves(w->bell);
+    if (w->announced)
+        sleeper_leaves(w->bell);
+    else if (w->phase == YIELD && crowded_span != CROWDED_WAITS)
+        __atomic_store_n(&crowded_span, CROWDED_WAITS, __ATOMIC_RELAXED);
     if (w->published) __atomic_store_n(&w->published->kind, HM_BLOCKED_NOT, __ATOMIC_RELEASE);
 }
 

@@ -28,7 +28,7 @@ struct hm_wait {
     void *arg;
     uint32_t *word, mask; /* what it sleeps on; by default the bell's seq, and no mask (0) */
     uint64_t lo, hi;      /* whose changes it sleeps for, as hm_bell_key names places; by default any */
-    uint64_t since; /* ns; 0: the clock has not been read yet */
+    uint64_t since, last; /* ns; 0: the clock has not been read yet */
     uint32_t steps, seq;
     uint16_t phase;
     uint16_t looks; /* in a row that found a deadlock */
