@@ -46,6 +46,14 @@ static void on_die(int status)
     __atomic_store_n(&hm_world.page->state, HM_PE_SAID, __ATOMIC_RELEASE);
 }
 
+bool hm_world_claim_report(void)
+{
+    if (!hm_world.job || !is_this_process()) return true;
+    uint32_t before = 0, mine = (uint32_t)hm_world.pe + 1;
+    return __atomic_compare_exchange_n(&hm_world.job->reported, &before, mine, false, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_SEQ_CST) || before == mine;
+}
+
 void hm_world_die_silently(void)
 {
     for (int i = 0; i < 50; i++) usleep(100000);
@@ -80,8 +88,8 @@ void hm_world_global_exit(int status)
         for (int i = 0; i < hm_world.npes; i++) {
             hm_bell_ring(hm_symm.peer[i].bell);
             hm_bell_ring(&hm_symm.peer[i].page->meet_bell);
-            hm_bell_ring(&hm_team_world->sync.meeting->bell);
         }
+        hm_bell_wake(&hm_team_world->sync.meeting->bell); /* its number counts meetings: no ring may change it */
     }
     exit_once(status);
 }
@@ -284,6 +292,7 @@ static void open_world(const char *call)
     struct start st = {.heap_fd = -1};
     const char *pe_var = getenv("SHMEM_PE");
     hm_die_hook = on_die;
+    hm_die_claim = hm_world_claim_report;
     hm_world.pid = getpid();
     if (hm_options_read(!pe_var || !strcmp(pe_var, "0"))) hm_die(call, "an option is malformed (see above)");
     hm_log_set_debug(hm_options.debug);
