@@ -30,8 +30,7 @@ static const char *origins[HM_COUNT(options)];
 static const char *const kind_names[] = {"size", "flag", "switch", "count", "text"};
 
 static const char *const kind_grammar[] = {
-    "a number of bytes: digits, perhaps with a fraction, and perhaps a suffix k, m, g or t, as in 512m or "
-    "1.5G",
+    "a number of bytes: digits, perhaps a fraction, perhaps a suffix k, m, g or t, as in 512m or 1.5G",
     "anything, it is on whenever it is set",
     "one of on, off, 1, 0, yes, no, true, false",
     "a whole number, 0 or more",

@@ -9,7 +9,7 @@ int main(void)
 {
     shmem_init();
     int me = shmem_my_pe(), n = shmem_n_pes();
-    long *word = shmem_malloc(sizeof *word);
+    long *word = (long *)shmem_malloc(sizeof *word);
     if (!word) shmem_global_exit(1);
     *word = -1;
     shmem_barrier_all();
