@@ -10,6 +10,7 @@
 
 bool hm_log_debugging;
 void (*hm_die_hook)(int status);
+bool (*hm_die_claim)(void);
 static int log_pe = -1;
 
 void hm_log_set_pe(int pe) { log_pe = pe; }
@@ -68,9 +69,11 @@ static void flush_if_free(FILE *f)
 void hm_die(const char *call, const char *fmt, ...)
 {
     va_list args;
-    va_start(args, fmt);
-    emit(NULL, call, fmt, args);
-    va_end(args);
+    if (!hm_die_claim || hm_die_claim()) {
+        va_start(args, fmt);
+        emit(NULL, call, fmt, args);
+        va_end(args);
+    }
     flush_if_free(stdout);
     if (hm_die_hook) hm_die_hook(1);
     _exit(1);

@@ -91,7 +91,7 @@ struct hm_job {
     int32_t exit_status;
     uint32_t oversubscribed; /* more PEs than usable cores on this machine (set by PE 0 at init) */
     uint32_t cores;
-    uint32_t reported; /* a PE has claimed to say what went wrong among several */
+    uint32_t reported; /* 1 + the PE that says why the job ends; 0: none yet */
     uint64_t slot_map[HM_TEAM_SLOTS / 64]; /* team slots in use */
     HM_ALIGNED(HM_LINE) uint32_t aset_lock;
     uint64_t set_key[HM_TEAM_SLOTS]; /* active sets: which one a team slot serves; 0 none. Under aset_lock */

@@ -70,9 +70,7 @@ static void report(const struct chain *c, const char *call)
 {
     char text[1024];
     size_t n = 0;
-    uint32_t nobody = 0;
-    if (!__atomic_compare_exchange_n(&hm_world.job->reported, &nobody, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-        return;
+    if (!hm_world_claim_report()) return;
     for (int i = 0; i < c->length && n < sizeof text - 80; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "%sPE %d waits in %s for PE %d", i ? ", " : "", c->pe[i],
                               c->at[i].call, c->pe[(i + 1) % c->length]);

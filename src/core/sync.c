@@ -111,7 +111,13 @@ static void describe_purpose(const struct hm_member *m, char *text, size_t size)
     const struct hm_purpose *p = &m->purpose;
     const char *call = m->call[0] ? m->call : hm_coll_name(p->kind);
     switch (p->kind) {
-    case HM_COLL_MALLOC: case HM_COLL_CALLOC: case HM_COLL_ALIGN: case HM_COLL_HINTS:
+    case HM_COLL_ALIGN: /* root: log2 of the alignment */
+        snprintf(text, size, "%s (%llu bytes, alignment %llu)", call, (unsigned long long)p->size, 1ull << (p->root & 63));
+        break;
+    case HM_COLL_HINTS:
+        snprintf(text, size, "%s (%llu bytes, hints %x)", call, (unsigned long long)p->size, (unsigned)p->root);
+        break;
+    case HM_COLL_MALLOC: case HM_COLL_CALLOC:
         snprintf(text, size, "%s (%llu bytes)", call, (unsigned long long)p->size);
         break;
     case HM_COLL_REALLOC:
@@ -153,19 +159,10 @@ static void list_members(const struct hm_sync *s, uint32_t hash, char *text, siz
     }
 }
 
-/* Several members may find the same disagreement; one says it, the others wait for the end. */
-static void claim_report(void)
-{
-    uint32_t nobody = 0;
-    if (__atomic_compare_exchange_n(&hm_world.job->reported, &nobody, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-        return;
-    hm_world_die_silently();
-}
-
 static void disagree(const struct hm_sync *s, uint32_t mine, uint32_t other, int other_member, const char *call)
 {
     char who_mine[128], who_other[128], what_mine[96], what_other[96];
-    claim_report();
+    if (!hm_world_claim_report()) hm_world_die_silently(); /* several members may find the same */
     describe_purpose(hm_sync_member(s, s->me), what_mine, sizeof what_mine);
     describe_purpose(hm_sync_member(s, other_member), what_other, sizeof what_other);
     list_members(s, mine, who_mine, sizeof who_mine);

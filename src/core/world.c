@@ -117,7 +117,7 @@ struct greeting {
     uint32_t cgroup_cores;
     uint8_t membarrier, image_shared, affinity_known, spare;
     uint8_t affinity[64];
-    char because[112];
+    char because[152];
 };
 _Static_assert(sizeof(struct greeting) <= HM_GATHER_MAX, "a greeting must fit the wire");
 
@@ -234,9 +234,10 @@ static void agree_on_heaps(const struct start *st, const char *call)
 static const char *agree_on_data(const struct start *st)
 {
     static char because[192];
+    if (st->image->fd < 0) return hm_options.static_data ? st->image->because : "SHMEM_STATIC is off"; /* in full */
     for (int i = 0; i < st->who.npes; i++)
         if (!st->all[i].image_shared) {
-            snprintf(because, sizeof because, "%s%s", st->all[i].because, "");
+            snprintf(because, sizeof because, "%s", st->all[i].because);
             return because;
         }
     for (int i = 1; i < st->who.npes; i++)

@@ -35,7 +35,9 @@ HM_INLINE void hm_world_need(const char *call)
     if (hm_unlikely(!hm_world.ready)) hm_world_not_ready(call);
 }
 
-/* Another PE has said, or will say, why the job ends: waits for the launcher's end, leaves when none comes. */
+/* Of several PEs that find the job at fault one says so: true for that one. */
+bool hm_world_claim_report(void);
+/* For the others: waits for the launcher's end, leaves when none comes. */
 void hm_world_die_silently(void) HM_NORETURN;
 
 /* A safe point: called from slow paths of waits. Does not return when the job is being ended. */
