@@ -159,8 +159,7 @@ static void scan(struct scan *s)
     /* There libc's own data would be inside. Between a fork and the first handler the child's libc writes its locks and
      * lists: in memory that it still shares with its parent. */
     if (!s->refused && !s->has_interpreter)
-        s->refused = "the executable is linked statically (-static), which cannot be made safe for fork; use symmetric "
-                     "heap memory (shmem_malloc), or link dynamically (oshcc -hm-static still takes in this library)";
+        s->refused = "the program is linked statically, which fork cannot be made safe with (oshcc -hm-static can)";
 }
 
 /* --- is it as the program's file says, and nobody else's? --- */
@@ -441,6 +440,7 @@ static int switch_over(const struct scan *s, int fd, size_t *copied)
     return rc;
 }
 
+/* Short: init tells the other PEs in a small message. */
 static const char *reason(int error)
 {
     switch (error) {
@@ -449,7 +449,7 @@ static const char *reason(int error)
     case ENFILE: return "the machine has no file descriptor left";
     case ENOMEM: case ENOSPC: return "there is no memory for its shared copy";
     case EFAULT: return "a part of it cannot be read";
-    default: return "the system gives no shared memory for it (memfd_create is denied, and so are /dev/shm and /tmp)";
+    default: return "the system gives no shared memory for it (memfd_create, /dev/shm and /tmp all fail)";
     }
 }
 
@@ -458,8 +458,7 @@ static const char *share(struct scan *s, bool early)
     if (s->refused) return s->refused;
     if (!is_single_threaded(early))
         return early ? "other threads ran before the program began"
-                     : "other threads were running already when shmem_init was called; link with oshcc, which shares it "
-                       "before any library starts threads, or start threads after shmem_init";
+                     : "other threads ran already at shmem_init (link with oshcc, or start threads after it)";
     if (!parts_are_plain(&s->out))
         return "the program has protected a part of it, or mapped something else over it";
     if (!handlers_set && pthread_atfork(fork_prepare, fork_parent, fork_child) != 0)

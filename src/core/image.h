@@ -31,7 +31,8 @@ struct hm_image {
 
 /* Makes the switch, once; later calls only return the outcome. `early`: no other thread can exist yet and libc's
  * constructors have not run. Where it cannot be made safely (threads run, static executable, W+X segment, no memfd)
- * everything is left alone and `because` says why in a clause that fits "static data is not shared: ...". */
+ * everything is left alone and `because` says why in a clause of at most 110 bytes that fits
+ * "static data is not shared: ...". */
 const struct hm_image *hm_image_share(bool early);
 /* The outcome so far (fd -1, because "..." when share was not called). For a job of one PE: base and span of the
  * writable data without any switch. */

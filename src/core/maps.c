@@ -2,6 +2,7 @@
 #include "core/maps.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char *take_number(const char *p, unsigned base, uint64_t *value)
@@ -70,4 +71,67 @@ int hm_maps_each(bool (*visit)(void *arg, const struct hm_map *map), void *arg)
         close(fd);
         return -error;
     }
+}
+
+/* --- one address --- */
+
+struct finder {
+    uintptr_t addr;
+    struct hm_place *place;
+    char file[sizeof((struct hm_place *)0)->path];
+    uintptr_t file_start, last_end;
+    bool last_closed;
+};
+
+static void copy_end(char *to, size_t size, const char *from)
+{
+    size_t n = strlen(from);
+    if (n >= size) from += n - size + 1;
+    memcpy(to, from, strlen(from) + 1);
+}
+
+static bool find_map(void *arg, const struct hm_map *map)
+{
+    struct finder *f = arg;
+    struct hm_place *p = f->place;
+    if (map->start > f->addr) { /* behind it */
+        if (!p->mapped) {
+            p->start = f->last_end;
+            p->end = map->start;
+        }
+        p->next_start = map->start;
+        memcpy(p->next_perm, map->perm, sizeof p->next_perm);
+        p->next_is_stack = !strcmp(map->path, "[stack]");
+        return false;
+    }
+    if (strncmp(f->file, map->path, sizeof f->file - 1) || !*map->path) {
+        f->file_start = map->start;
+        f->file[0] = 0;
+        strncat(f->file, map->path, sizeof f->file - 1);
+    }
+    if (map->end > f->addr) {
+        p->mapped = true;
+        p->start = map->start;
+        p->end = map->end;
+        memcpy(p->perm, map->perm, sizeof p->perm);
+        copy_end(p->path, sizeof p->path, map->path);
+        p->file_start = f->file_start;
+        p->guard_below = f->last_closed && f->last_end == map->start;
+    }
+    f->last_end = map->end;
+    f->last_closed = !strncmp(map->perm, "---", 3);
+    return true;
+}
+
+int hm_maps_find(uintptr_t addr, struct hm_place *place)
+{
+    struct finder f = {.addr = addr, .place = place};
+    *place = (struct hm_place){0};
+    return hm_maps_each(find_map, &f);
+}
+
+const char *hm_maps_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
 }
