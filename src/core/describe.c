@@ -132,13 +132,14 @@ static void describe_file(const struct hm_place *p, char *text, size_t size)
         snprintf(text, size, "in a mapping of the file %s%s", hm_maps_name(p->path), remedy());
 }
 
-/* Both a stack and an arena of malloc may stand above a closed page. An arena (of another thread than the first) begins
- * at a multiple of 64 MiB with a header that says how long it is. */
-__attribute__((no_sanitize("address"))) static bool is_arena(const struct hm_place *p)
+/* Stacks stand above a closed page; so do arenas of malloc (of other threads than the first), but those begin at a
+ * multiple of 64 MiB, with a header that says how long they are. */
+__attribute__((no_sanitize("address"))) static const char *stack_or_arena(const struct hm_place *p)
 {
     const volatile size_t *head = (const volatile size_t *)p->start; /* arena, heap before, bytes */
-    if (p->start % ((uintptr_t)64 << 20) != 0 || p->perm[0] != 'r') return false;
-    return head[2] && head[2] <= p->end - p->start && head[2] % hm_os_page() == 0;
+    if (p->start % ((uintptr_t)64 << 20) != 0) return "on the stack of another thread";
+    bool arena = p->perm[0] == 'r' && head[2] && head[2] <= p->end - p->start && head[2] % hm_os_page() == 0;
+    return arena ? "in malloc memory" : "in malloc memory, or on the stack of another thread";
 }
 
 static void describe_place(const struct hm_place *p, char *text, size_t size)
@@ -153,8 +154,8 @@ static void describe_place(const struct hm_place *p, char *text, size_t size)
         describe_file(p, text, size);
     else if (p->perm[0] == '-')
         snprintf(text, size, "in a mapping that is closed to all access%s", remedy());
-    else if (p->guard_below && !is_arena(p))
-        snprintf(text, size, "on the stack of another thread%s", remedy());
+    else if (p->guard_below)
+        snprintf(text, size, "%s%s", stack_or_arena(p), remedy());
     else
         snprintf(text, size, "in malloc memory, or memory from mmap%s", remedy());
 }
