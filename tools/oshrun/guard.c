@@ -42,18 +42,31 @@ static void unwatch(struct hm_guard *g, int fd) { epoll_ctl(g->epoll, EPOLL_CTL_
 
 static int64_t now_ns(void) { return (int64_t)hm_os_now(); }
 
-void hm_guard_say(struct hm_guard *g, const char *fmt, ...)
+static void say(struct hm_guard *g, const char *fmt, va_list args)
 {
     char text[2048];
-    va_list args;
-    if (g->run->quiet) return;
     int n = snprintf(text, sizeof text, "hbmesh: ");
-    va_start(args, fmt);
     int k = vsnprintf(text + n, sizeof text - (size_t)n - 1, fmt, args);
-    va_end(args);
     n += k < (int)sizeof text - n - 1 ? k : (int)sizeof text - n - 2;
     text[n++] = '\n';
     hm_sink_line(g->origin->same_output ? &g->sinks[0] : &g->sinks[1], text, (size_t)n);
+}
+
+void hm_guard_say(struct hm_guard *g, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    say(g, fmt, args);
+    va_end(args);
+}
+
+void hm_guard_tell(struct hm_guard *g, const char *fmt, ...)
+{
+    va_list args;
+    if (g->run->quiet) return;
+    va_start(args, fmt);
+    say(g, fmt, args);
+    va_end(args);
 }
 
 static void note(struct hm_guard *g, enum hm_note_kind kind, int value)
@@ -119,6 +132,11 @@ static void ring_all(struct hm_guard *g)
 
 static void exit_all(struct hm_guard *g, int pe, int status)
 {
+    if (g->guessed_exit) { /* only now has the caller told us himself */
+        g->guessed_exit = false;
+        g->exit_all_pe = pe;
+        g->exit_status = status;
+    }
     if (g->phase != HM_PHASE_RUN && g->phase != HM_PHASE_LINGER) return;
     g->exit_status = status;
     g->exit_all_pe = pe;
@@ -171,7 +189,6 @@ static void pe_ended(struct hm_guard *g, int pe)
     if (p->ended) return;
     p->ended = true;
     g->live--;
-    if (g->spool && hm_spool_writer(g->spool, pe) >= 0) hm_spool_feed(g->spool, pe);
     if (g->run->verbose && g->phase == HM_PHASE_RUN) hm_guard_say(g, "PE %d has ended", pe);
     if (g->phase == HM_PHASE_RUN) pe_check_starters(g);
 }
@@ -186,7 +203,7 @@ static void pe_check_starters(struct hm_guard *g)
     }
     if (waiting < 0 || gone < 0) return;
     unsigned joins = g->hub.members[gone].joins;
-    hm_guard_say(g, "PE %d ended %s while PE %d and others wait for it there; the job is ended", gone,
+    hm_guard_tell(g, "PE %d ended %s while PE %d and others wait for it there; the job is ended", gone,
                  joins ? "without calling shmem_init again" : "without calling shmem_init", waiting);
     fail(g, 1);
 }
@@ -202,14 +219,23 @@ static bool pe_spoke(struct hm_guard *g, int pe, int *status)
     return state == HM_PE_SAID;
 }
 
+/* PEs may follow a global_exit before the message of the one who called it has arrived. */
 static bool global_exit_began(struct hm_guard *g, int pe)
 {
     if (__atomic_load_n(&g->hub.job->stopping, __ATOMIC_ACQUIRE) != 1) return false;
     exit_all(g, pe, g->hub.job->exit_status & 0xff);
+    g->guessed_exit = true;
     return true;
 }
 
 static void hub_drain(struct hm_guard *g, int pe);
+
+/* A PE that closed descriptors it does not know cannot say that it has finalized; its page still does. */
+static void settle_finalized(struct hm_guard *g, int pe)
+{
+    uint32_t state = __atomic_load_n(&hm_job_page(g->hub.job, pe)->state, __ATOMIC_ACQUIRE);
+    if (g->hub.members[pe].pid && state == HM_PE_FINALIZED) hm_hub_forget(&g->hub, pe);
+}
 
 /* The process that had joined as `pe` is gone, or is another program now. `how`: what is known of its end. */
 static void member_lost(struct hm_guard *g, int pe, const char *how, int status)
@@ -240,6 +266,7 @@ static void child_ended(struct hm_guard *g, int pe, int wait_status)
     p->exited = true;
     p->status = wait_status;
     hub_drain(g, pe);
+    settle_finalized(g, pe);
     hm_report_status(how, sizeof how, wait_status);
     if (m->pid == p->pid) {
         size_t n = strlen(how);
@@ -343,7 +370,7 @@ static bool hub_event(struct hm_guard *g, int pe)
         break;
     case HM_HUB_EXIT_ALL: exit_all(g, pe, g->hub.status); break;
     case HM_HUB_TROUBLE:
-        if (g->phase == HM_PHASE_RUN) hm_guard_say(g, "%s", g->hub.trouble);
+        if (g->phase == HM_PHASE_RUN) hm_guard_tell(g, "%s", g->hub.trouble);
         fail(g, 1);
         break;
     case HM_HUB_ENDED:
@@ -381,15 +408,22 @@ static void grandchild_gone(struct hm_guard *g, int pe)
 {
     char how[256] = "ended before shmem_finalize";
     int wait_status = -1, status = 0;
-    hm_report_grandchild(g, pe, &wait_status);
+    settle_finalized(g, pe);
+    if (g->hub.members[pe].pid) hm_report_grandchild(g, pe, &wait_status);
     if (wait_status >= 0) {
         hm_report_status(how, sizeof how, wait_status);
         size_t n = strlen(how);
         if (!WIFSIGNALED(wait_status)) snprintf(how + n, sizeof how - n, " before shmem_finalize");
         status = status_of(wait_status);
     }
-    member_lost(g, pe, how, status);
+    if (g->hub.members[pe].pid) member_lost(g, pe, how, status);
     if (g->pes[pe].exited) pe_ended(g, pe);
+}
+
+static bool has_event(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    return fd >= 0 && poll(&p, 1, 0) == 1;
 }
 
 /* Its pidfd or its lifeline says something about the process that has joined. */
@@ -398,12 +432,13 @@ static void on_member(struct hm_guard *g, int pe, bool lifeline)
     struct hm_member *m = &g->hub.members[pe];
     reap(g); /* who is our child gives its status there */
     hub_drain(g, pe);
-    if (!m->pid) return;
+    if (!m->pid || !has_event(lifeline ? m->lifeline : m->pidfd)) return; /* news of one that is forgotten */
     if (lifeline) {
         unwatch(g, m->lifeline);
         if (m->pid && process_lives(m->pid)) {
             if (!hm_hub_executed(&g->hub, pe)) return; /* it closed what it does not know: no harm */
-            member_lost(g, pe, "executed another program before shmem_finalize", 1);
+            settle_finalized(g, pe);
+            if (m->pid) member_lost(g, pe, "executed another program before shmem_finalize", 1);
             if (g->pes[pe].exited) pe_ended(g, pe);
             return;
         }
@@ -416,11 +451,6 @@ static void on_member(struct hm_guard *g, int pe, bool lifeline)
 }
 
 /* --- signals, passed on by the front --- */
-
-static void ask_why(struct hm_guard *g)
-{
-    hm_report_waits(g, "SIGQUIT");
-}
 
 /* One PE on a terminal decides itself what Ctrl-C means: it may be a debugger or an interpreter. */
 static bool left_to_pe(struct hm_guard *g, bool tty)
@@ -444,6 +474,7 @@ static void end_signal(struct hm_guard *g, int sig, bool tty)
         set_phase(g, HM_PHASE_KILL, 0);
         return;
     }
+    g->end_signal = sig;
     forward(g, sig, tty);
     hm_tree_signal(getpid(), SIGCONT, 0);
     if (g->phase <= HM_PHASE_LINGER) end_by_signal(g, sig);
@@ -464,7 +495,7 @@ static void on_signal(struct hm_guard *g, int sig, bool tty)
 {
     switch (sig) {
     case SIGINT: case SIGTERM: case SIGHUP: end_signal(g, sig, tty); break;
-    case SIGQUIT: ask_why(g); break;
+    case SIGQUIT: hm_report_waits(g, "SIGQUIT"); break;
     case SIGTSTP: case SIGTTIN: case SIGTTOU: begin_stop(g, tty); break;
     case SIGCONT: continue_all(g); break;
     case SIGWINCH: window_changed(g); break;
@@ -614,8 +645,9 @@ static void on_source(struct hm_guard *g)
     spool_settle(g);
 }
 
-static void on_reader(struct hm_guard *g, int pe)
+static void on_reader(struct hm_guard *g, int pe, bool gone)
 {
+    if (gone) hm_spool_drop(g->spool, pe);
     hm_spool_feed(g->spool, pe);
     spool_settle(g);
 }
@@ -639,7 +671,7 @@ static void dispatch(struct hm_guard *g, const struct epoll_event *e)
     case WATCH_STREAM: on_stream(g, number); break;
     case WATCH_SINK: on_sink(g, number); break;
     case WATCH_SOURCE: on_source(g); break;
-    case WATCH_READER: on_reader(g, number); break;
+    case WATCH_READER: on_reader(g, number, e->events & EPOLLERR); break;
     }
 }
 
@@ -801,6 +833,7 @@ static int start(struct hm_guard *g)
 /* Descendants that a PE left behind get a moment, then they are killed: nothing is left of a job. */
 static void clear_away(struct hm_guard *g)
 {
+    if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD) return; /* orphans would be our children */
     if (g->phase != HM_PHASE_KILL && hm_tree_signal(getpid(), SIGTERM, 0) > 0) {
         hm_tree_signal(getpid(), SIGCONT, 0);
         usleep(50000);

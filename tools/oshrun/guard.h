@@ -28,7 +28,6 @@ struct hm_origin {
     struct termios mode; /* of a terminal among output and error */
     struct winsize size;
     bool same_output;   /* output and error are one open file */
-    bool hup_ignored;
 };
 
 /* Between front and guard. */
@@ -79,6 +78,7 @@ struct hm_guard {
     int exit_status;
     int end_signal; /* the signal that ends the job; 0: none */
     int exit_all_pe; /* who called global_exit; -1: nobody */
+    bool guessed_exit; /* exit_all_pe and the status are what another PE's end made us believe */
     int64_t interrupts[3]; /* times of the last Ctrl-C of a job of one PE */
     uint64_t oom_kills;    /* of the cgroup when the job began */
 };
@@ -87,8 +87,9 @@ struct hm_guard {
  * `input` what --stdin all reads (-1: none). */
 void hm_guard_run(const struct hm_run *run, const struct hm_origin *origin, int control, int input) HM_NORETURN;
 
-/* "hbmesh: ..." on standard error, in step with what PEs print there. Not with --quiet. */
+/* "hbmesh: ..." on standard error, in step with what PEs print there. tell: how the job ends, not with --quiet. */
 void hm_guard_say(struct hm_guard *g, const char *fmt, ...) HM_PRINTF(2, 3);
+void hm_guard_tell(struct hm_guard *g, const char *fmt, ...) HM_PRINTF(2, 3);
 
 /* spawn.c: starts one PE. 0 or -errno; what goes wrong later in the child arrives on start_errors. */
 struct hm_start_error {
@@ -125,6 +126,7 @@ bool hm_spool_fill(struct hm_spool *s);        /* false at the end of the input 
 int hm_spool_writer(const struct hm_spool *s, int reader); /* -1: done */
 bool hm_spool_wants(const struct hm_spool *s, int reader); /* is there anything to write? */
 void hm_spool_feed(struct hm_spool *s, int reader);
+void hm_spool_drop(struct hm_spool *s, int reader); /* it reads no more */
 void hm_spool_close(struct hm_spool *s);
 
 #endif

@@ -87,6 +87,11 @@ static void reader_close(struct reader *r)
     r->fd = -1;
 }
 
+void hm_spool_drop(struct hm_spool *s, int reader)
+{
+    if (s->readers[reader].fd >= 0) reader_close(&s->readers[reader]);
+}
+
 void hm_spool_feed(struct hm_spool *s, int reader)
 {
     static char block[SPOOL_STEP];

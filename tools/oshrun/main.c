@@ -27,7 +27,6 @@ struct front {
     char chunk[4096];
     size_t at, end;
     bool was_ignored[NSIG];
-    bool tty_stop_ok;
 };
 
 /* --- before anything else --- */
@@ -86,12 +85,11 @@ static void block_signals(struct front *f, sigset_t *set)
 /* --- the guard --- */
 
 /* Neither `killall oshrun` nor `pkill -f oshrun` shall mean it. */
-static void take_guard_name(int argc, char **argv, struct hm_run *run)
+static void take_guard_name(int argc, char **argv)
 {
     static const char name[] = "hbmesh-guard";
     prctl(PR_SET_NAME, name);
     char *begin = argv[0], *end = argv[argc - 1] + strlen(argv[argc - 1]) + 1;
-    (void)run;
     if ((size_t)(end - begin) < sizeof name) return;
     memset(begin, 0, (size_t)(end - begin));
     memcpy(begin, name, sizeof name);
@@ -115,7 +113,7 @@ static int start_guard(struct front *f, const struct hm_run *run, const struct h
         if (f->pump >= 0) close(f->pump);
         setpgid(0, 0);
         struct hm_run own = hm_run_copy(run);
-        take_guard_name(argc, argv, &own);
+        take_guard_name(argc, argv);
         fcntl(control[1], F_SETFL, O_NONBLOCK);
         hm_guard_run(&own, origin, control[1], input);
     }

@@ -151,7 +151,7 @@ void hm_report_end(struct hm_guard *g, int pe, pid_t pid, const char *how)
         break;
     }
     if (strstr(how, "SIGKILL") || strstr(how, "SIGBUS")) hm_memory_say(g, memory, sizeof memory);
-    hm_guard_say(g, "%s%s; the job is ended", text, memory);
+    hm_guard_tell(g, "%s%s; the job is ended", text, memory);
 }
 
 /* "R (running)" from /proc */
