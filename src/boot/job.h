@@ -64,6 +64,7 @@ struct hm_blocked {
     int32_t cmp;     /* SHMEM_CMP_* */
     uint32_t epoch;  /* of the collective */
     int64_t want, have;
+    uint32_t word; /* 1 + enum hm_word of the word at addr; 0: not one word alone */
     char call[48]; /* the API call, NUL-terminated */
 };
 #define HM_BLOCKED_SLOTS 8
@@ -93,6 +94,9 @@ struct hm_job {
     uint32_t cores;
     uint32_t reported; /* 1 + the PE that says why the job ends; 0: none yet */
     uint64_t slot_map[HM_TEAM_SLOTS / 64]; /* team slots in use */
+    HM_ALIGNED(HM_LINE) uint32_t watchman; /* 1 + the PE that looks at sleepers' words for all; 0: nobody (core/watch.h) */
+    uint32_t watch_slow;                   /* it looks less often than once a millisecond */
+    uint32_t watched;                      /* sleepers that rely on it */
     HM_ALIGNED(HM_LINE) uint32_t aset_lock;
     uint64_t set_key[HM_TEAM_SLOTS]; /* active sets: which one a team slot serves; 0 none. Under aset_lock */
     HM_ALIGNED(4096) char end[0];

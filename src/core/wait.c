@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "base/os.h"
+#include "core/watch.h"
 #include "core/world.h"
 
 enum { SPIN, FIRST, YIELD, ANNOUNCE, SLEEP };
@@ -18,9 +19,6 @@ enum {
     LONG_YIELD_NS = 200000,    /* a yield that takes this long went to somebody who computes */
     CROWDED_WAITS = 32,        /* then so many waits sleep at once, ... */
     CROWDED_WAITS_MAX = 1024,  /* ... and up to so many when that happens again and again */
-    POLL_NS = 1000000,         /* polled waits look this often ... */
-    POLL_SPAN_NS = 100000000,  /* ... for this long, then ... */
-    POLL_MAX_NS = 50000000,    /* ... at a period that grows to this */
     STUCK_NS = 100000000,      /* unpolled sleepers look for deadlocks this often */
 };
 
@@ -103,7 +101,7 @@ void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const c
     w->steps = 0;
     w->phase = spin_steps ? SPIN : FIRST;
     w->polled = polled;
-    w->announced = false;
+    w->announced = w->watched = w->watching = false;
 }
 
 static void publish(struct hm_wait *w)
@@ -206,24 +204,22 @@ static void step_announce(struct hm_wait *w)
     else
         hm_os_membarrier();
     w->announced = true;
+    if (w->polled && w->published && w->published->word) hm_watch_enter(w);
     w->seq = __atomic_load_n(w->word, __ATOMIC_SEQ_CST);
     w->phase = SLEEP;
     if (w->stuck) w->stuck(w);
 }
 
-static uint64_t nap_ns(const struct hm_wait *w, uint64_t now)
+static uint64_t nap_ns(struct hm_wait *w)
 {
-    if (!w->polled) return STUCK_NS;
-    uint64_t slept = now - w->since;
-    if (slept < POLL_SPAN_NS) return POLL_NS;
-    uint64_t span = slept / 16;
-    return span < POLL_MAX_NS ? span : POLL_MAX_NS;
+    if (w->watched) return hm_watch_nap(w);
+    return w->polled ? hm_watch_period(hm_os_now() - w->since) : STUCK_NS;
 }
 
 static void step_sleep(struct hm_wait *w)
 {
     hm_world_safe_point();
-    uint64_t nap = nap_ns(w, hm_os_now());
+    uint64_t nap = nap_ns(w);
     int e = w->mask ? hm_futex_wait_some(w->word, w->seq, nap, w->mask) : hm_futex_wait(w->word, w->seq, nap);
     w->seq = __atomic_load_n(w->word, __ATOMIC_SEQ_CST);
     if (e == -ETIMEDOUT && w->stuck) w->stuck(w);
@@ -246,6 +242,7 @@ void hm_wait_pause(struct hm_wait *w)
 
 void hm_wait_end(struct hm_wait *w)
 {
+    if (w->watched) hm_watch_leave(w);
     if (w->announced)
         sleeper_leaves(w->bell);
     else if (w->phase == YIELD && crowded_span != CROWDED_WAITS)
@@ -254,12 +251,6 @@ void hm_wait_end(struct hm_wait *w)
 }
 
 /* --- words --- */
-
-static size_t word_size(enum hm_word type)
-{
-    static const uint8_t size[] = {2, 4, 8, 2, 4, 8};
-    return size[type];
-}
 
 static void check_cmp(int cmp, const char *call)
 {
@@ -280,6 +271,7 @@ static void about_word(struct hm_wait *w, void *ivar, size_t bytes, int cmp, int
     w->about.cmp = cmp;
     w->about.want = want;
     w->about.have = have;
+    w->about.word = 0;
 }
 
 /* What must hold of the words of a wait or test: a word in private memory would never change. */
@@ -288,10 +280,10 @@ static void check_words(void *ivars, size_t nelems, int cmp, enum hm_word type, 
     size_t bytes;
     hm_world_need(call);
     check_cmp(cmp, call);
-    if (__builtin_mul_overflow(nelems, word_size(type), &bytes)) bytes = SIZE_MAX;
+    if (__builtin_mul_overflow(nelems, hm_word_size(type), &bytes)) bytes = SIZE_MAX;
     hm_symm_require(ivars, bytes, call, arg);
-    if ((uintptr_t)ivars % word_size(type))
-        hm_die(call, "%s: %p is not aligned to its %zu bytes", arg, ivars, word_size(type));
+    if ((uintptr_t)ivars % hm_word_size(type))
+        hm_die(call, "%s: %p is not aligned to its %zu bytes", arg, ivars, hm_word_size(type));
 }
 
 int64_t hm_wait_word_slow(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call)
@@ -300,7 +292,8 @@ int64_t hm_wait_word_slow(void *ivar, int cmp, int64_t want, enum hm_word type, 
     int64_t have;
     check_words(ivar, 1, cmp, type, call, "ivar");
     hm_wait_begin(&w, hm_wait_own_bell(), true, call);
-    about_word(&w, ivar, word_size(type), cmp, want, hm_word_load(ivar, type));
+    about_word(&w, ivar, hm_word_size(type), cmp, want, hm_word_load(ivar, type));
+    w.about.word = 1 + (uint32_t)type;
     while (!hm_word_is(have = hm_word_load(ivar, type), cmp, want, type)) hm_wait_pause(&w);
     hm_wait_end(&w);
     return have;
@@ -339,7 +332,7 @@ static struct set set_of(void *ivars, size_t nelems, const int *status, int cmp,
 {
     hm_world_need(call);
     if (nelems) check_words(ivars, nelems, cmp, type, call, "ivars");
-    size_t size = word_size(type);
+    size_t size = hm_word_size(type);
     return (struct set){ivars, values, status, nelems, size, vector ? size : 0, cmp, type};
 }
 

@@ -33,6 +33,7 @@ struct hm_wait {
     uint16_t phase;
     uint16_t looks; /* in a row that found a deadlock */
     bool polled, announced;
+    bool watched, watching; /* see watch.h */
 };
 
 void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const char *call);
@@ -74,6 +75,11 @@ enum hm_cmp { HM_CMP_EQ = 1, HM_CMP_NE, HM_CMP_GT, HM_CMP_GE, HM_CMP_LT, HM_CMP_
 
 /* The integer types of waits: size and signedness. */
 enum hm_word { HM_WORD_I16, HM_WORD_I32, HM_WORD_I64, HM_WORD_U16, HM_WORD_U32, HM_WORD_U64 };
+
+HM_INLINE size_t hm_word_size(enum hm_word type)
+{
+    return type == HM_WORD_I16 || type == HM_WORD_U16 ? 2 : type == HM_WORD_I32 || type == HM_WORD_U32 ? 4 : 8;
+}
 
 HM_INLINE int64_t hm_word_load(const void *p, enum hm_word type)
 {
