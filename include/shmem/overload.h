@@ -207,7 +207,9 @@ SHMEM_DISTINCT_WAIT_BUT_LONG_TYPES(SHMEM_DEFINE, , )
 #undef SHMEM_DEFINE
 #undef SHMEM_OLD_CXX
 
-/* --- The atomics of before 1.4 --- */
+/* --- The atomics of before 1.4: calling the C ones from here is not what the program is to be warned of --- */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #define SHMEM_OLD_CXX SHMEM_OLD
 #define SHMEM_DEFINE(TYPE, NAME, a, z)                                                                                 \
     SHMEM_CXX(shmem_, TYPE, NAME##_, fetch, (const TYPE *source, int pe), (source, pe))                                \
@@ -224,6 +226,7 @@ SHMEM_DISTINCT_OLD_AMO_EXTENDED_TYPES(SHMEM_DEFINE, , )
 SHMEM_DISTINCT_OLD_AMO_TYPES(SHMEM_DEFINE, , )
 #undef SHMEM_DEFINE
 #undef SHMEM_OLD_CXX
+#pragma GCC diagnostic pop
 }
 
 #endif
