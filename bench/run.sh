@@ -4,6 +4,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$OSHCC" -O2 -o "$work/calls" "$here/calls.c" -lpthread
+"$OSHCC" -O2 -o "$work/heap" "$here/heap.c"
+for n in 1 2; do
+    "$OSHRUN" -n "$n" "$work/heap"
+    echo
+done
 for n in 2 8; do
     "$OSHRUN" -n "$n" "$work/calls"
     echo
