@@ -6,6 +6,9 @@
  *                                  caller's own number it returns at once. Completes stores as shmem_sync does, not
  *                                  puts: quiet first. shmem_sync(pe) is the same in C11 and C++. Returns 0.
  *   indexed access, aliases        shmem/extension.h, where each is described
+ *   SHMEMX_TEAM_NODE               another name of SHMEM_TEAM_SHARED
+ *   SHMEMX_MALLOC_NO_BARRIER       a hint: nobody needs the barrier at the end of shmem_malloc_with_hints. It is there
+ *                                  anyway: in it the PEs compare what they ask for
  *   SHMEMX_HBMESH_MAJOR, ..._MINOR, ..._PATCH, ..._VERSION
  *                                  the version of this header (SHMEM_VENDOR_STRING names it, too)
  *   SHMEMX_HAVE_SYNC_PE, SHMEMX_HAVE_INDEXED
@@ -18,6 +21,9 @@
 
 #define SHMEMX_HAVE_SYNC_PE 1
 #define SHMEMX_HAVE_INDEXED 1
+
+#define SHMEMX_TEAM_NODE SHMEM_TEAM_SHARED
+#define SHMEMX_MALLOC_NO_BARRIER (1L << 2)
 
 #ifdef __cplusplus
 extern "C" {

@@ -70,4 +70,8 @@ SHMEM_API_CTX(void, signal_set, uint64_t *sig_addr, uint64_t signal, int pe)
 SHMEM_REDUCE_ARITHMETIC_TYPES(SHMEM_DECLARE)
 #undef SHMEM_DECLARE
 
+/* Private contexts belong to threads, which the library tells apart by asking the system. A program whose threads are not
+ * the system's may say who is running; before shmem_init, on each PE. */
+SHMEM_API(void, shmemx_register_gettid, (uint64_t (*gettid_fn)(void)))
+
 #undef SHMEM_API_CTX

@@ -78,9 +78,10 @@ __extension__ typedef double _Complex shmem_complexd_t;
     X(uint32_t, uint32)                                                                                                \
     X(uint64_t, uint64)
 
-/* The atomics of before 1.4: fetch, set, swap; cswap, finc, inc, fadd, add. */
-#define SHMEM_OLD_AMO_EXTENDED_TYPES(X) X(float, float) X(double, double) SHMEM_OLD_AMO_TYPES(X)
-#define SHMEM_OLD_AMO_TYPES(X) X(int, int) X(long, long) X(long long, longlong)
+/* The atomics of before 1.4: fetch, set, swap; cswap, finc, inc, fadd, add. The standard has them for int, long and long
+ * long (and fetch, set and swap for float and double); programs in use have come to expect all types of their successors. */
+#define SHMEM_OLD_AMO_EXTENDED_TYPES(X) SHMEM_AMO_EXTENDED_TYPES(X)
+#define SHMEM_OLD_AMO_TYPES(X) SHMEM_AMO_TYPES(X)
 
 /* --- waits and tests: the standard asks for the small ones only in wait_until and test --- */
 #define SHMEM_WAIT_TYPES(X) X(short, short) X(unsigned short, ushort) SHMEM_AMO_TYPES(X)
@@ -163,9 +164,8 @@ __extension__ typedef double _Complex shmem_complexd_t;
     X(int, int32, a, z)                                                                                                \
     SHMEM_INT64_IS(X, a, z)
 
-#define SHMEM_DISTINCT_OLD_AMO_TYPES(X, a, z) X(int, int, a, z) X(long, long, a, z) X(long long, longlong, a, z)
-#define SHMEM_DISTINCT_OLD_AMO_EXTENDED_TYPES(X, a, z)                                                                 \
-    X(float, float, a, z) X(double, double, a, z) SHMEM_DISTINCT_OLD_AMO_TYPES(X, a, z)
+#define SHMEM_DISTINCT_OLD_AMO_TYPES SHMEM_DISTINCT_AMO_TYPES
+#define SHMEM_DISTINCT_OLD_AMO_EXTENDED_TYPES SHMEM_DISTINCT_AMO_EXTENDED_TYPES
 
 #define SHMEM_DISTINCT_WAIT_TYPES(X, a, z) SHMEM_DISTINCT_WAIT_BUT_LONG_TYPES(X, a, z) X(long, long, a, z)
 /* In C++ the C function shmem_wait_until(long *, ...) is the overload for long. */

@@ -53,6 +53,8 @@ INDEXED(void, scattermem_nbi, (size_t n, size_t bytes), hm_scatter, bytes)
     INDEXED(TYPE, NAME##_scatter_add_nbi, (size_t n), hm_scatter_add, ADD_OF(TYPE))
 SHMEM_ACCUMULATE_TYPES(ACCUMULATE)
 
+HM_API(void, shmemx_register_gettid, (uint64_t (*gettid_fn)(void))) { hm_ctx_register_gettid(gettid_fn); }
+
 /* --- names that other libraries ship for what 1.6 has adopted --- */
 
 #define BLOCKS(TYPE, name, function, SIZE)                                                                             \

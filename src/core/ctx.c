@@ -59,6 +59,10 @@ static struct hm_ctx *entry_take(unsigned *index)
     return NULL;
 }
 
+static uint64_t (*program_gettid)(void);
+void hm_ctx_register_gettid(uint64_t (*gettid_fn)(void)) { program_gettid = gettid_fn; }
+static uint64_t this_thread(void) { return program_gettid ? program_gettid() : (uint64_t)syscall(SYS_gettid); }
+
 int hm_ctx_create(hm_handle team_handle, long options, hm_handle *handle, const char *call)
 {
     hm_world_need(call);
@@ -73,7 +77,8 @@ int hm_ctx_create(hm_handle team_handle, long options, hm_handle *handle, const 
     ctx->team_handle = team_handle;
     ctx->session = 0;
     ctx->session_ops = SIZE_MAX;
-    ctx->owner = hm_options.check && options & PRIVATE ? syscall(SYS_gettid) : 0;
+    ctx->owned = hm_options.check && options & PRIVATE;
+    if (ctx->owned) ctx->owner = this_thread();
     *handle = handle_of(index, ctx->generation);
     return 0;
 }
@@ -83,7 +88,7 @@ void hm_ctx_destroy(hm_handle handle, const char *call)
     if (!handle) return;
     struct hm_ctx *ctx = hm_ctx_get(handle, call);
     if (ctx == &hm_ctx_default) hm_die(call, "ctx: SHMEM_CTX_DEFAULT cannot be destroyed");
-    if (ctx->owner && ctx->owner != syscall(SYS_gettid))
+    if (ctx->owned && ctx->owner != this_thread())
         hm_die(call, "ctx: a private context must be destroyed by the thread that created it");
     hm_quiet(ctx);
     __atomic_fetch_add(&ctx->generation, 1, __ATOMIC_RELEASE);

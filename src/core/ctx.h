@@ -13,7 +13,8 @@ struct hm_ctx {
     hm_handle team_handle;
     uint32_t session; /* 0: none; else options of the session, bit 31 set */
     size_t session_ops;
-    long owner; /* thread that created a private context; checked with --check */
+    bool owned;     /* private, with --check: ... */
+    uint64_t owner; /* ... the thread that created it, and must destroy it */
 };
 
 #define HM_CTX_DEFAULT_HANDLE ((hm_handle)0x10000c) /* generation 1, index 0: as shmem.h spells it */
@@ -30,6 +31,9 @@ HM_INLINE struct hm_ctx *hm_ctx_of(hm_handle handle, int *pe, const char *call)
     if (ctx->team) *pe = hm_team_world_pe(ctx->team, *pe, call);
     return ctx;
 }
+
+/* Who is running is for the program to say; NULL: for the system. */
+void hm_ctx_register_gettid(uint64_t (*gettid_fn)(void));
 
 /* 0, or non-zero with *handle = 0 (CTX_INVALID). team 0 (TEAM_INVALID) gives non-zero. */
 int hm_ctx_create(hm_handle team, long options, hm_handle *handle, const char *call);
