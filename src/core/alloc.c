@@ -341,8 +341,7 @@ static bool all_aligned(const struct hm_sync *s)
 void *hm_align(size_t align, size_t size, const char *call)
 {
     hm_world_need(call);
-    if (align == 0 || (align & (align - 1)) != 0 || align % sizeof(void *) != 0)
-        hm_die(call, "alignment: %zu is not a power of two that is a multiple of %zu", align, sizeof(void *));
+    if (align == 0 || (align & (align - 1)) != 0) hm_die(call, "alignment: %zu is not a power of two", align);
     if (size == 0) return NULL;
     struct hm_sync *sync = &hm_team_world->sync;
     bool ask = align > alloc.page;

@@ -14,7 +14,8 @@
 
 /* Where the range of all heaps is asked for, so that a PE's heap has the same address in every PE; only a wish. */
 #define RANGE_WISH ((void *)0x200000000000)
-enum { HUGE_PAGE = 2 << 20 };
+#define HUGE_PAGE ((size_t)2 << 20)
+#define MOST_ALIGN ((size_t)1 << 30)
 
 static struct {
     char *at; /* the one range; NULL: mapped one by one */
@@ -22,17 +23,24 @@ static struct {
 } range;
 static struct hm_image data_layout;
 
-/* Behind each heap lies a page at least where nothing is mapped: an overrun faults, it does not reach the next PE. */
-static size_t heap_stride(void) { return hm_round_up(hm_symm.heap_size + hm_os_page(), HUGE_PAGE); }
+/* What the address of every heap is a multiple of, in every PE: an alignment up to this comes out of an offset alone. From a
+ * huge page on, so that the kernel may use them; up to an eighth of the heap, which is what it may cost in addresses. */
+static size_t heap_align(void)
+{
+    size_t align = HUGE_PAGE;
+    while (align < MOST_ALIGN && align <= hm_symm.heap_size / 16) align *= 2;
+    return align;
+}
 
-/* Addresses for `bytes` bytes, from a multiple of a huge page on: so that large alignments come out alike in all PEs, and
- * the kernel may use large pages. */
+/* Behind each heap lies a page at least where nothing is mapped: an overrun faults, it does not reach the next PE. */
+static size_t heap_stride(void) { return hm_round_up(hm_symm.heap_size + hm_os_page(), heap_align()); }
+
 static char *reserve(size_t bytes, void *wish)
 {
-    size_t more = bytes + HUGE_PAGE;
+    size_t align = heap_align(), more = bytes + align;
     char *at = mmap(wish, more, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return NULL;
-    char *begin = (char *)hm_round_up((uintptr_t)at, HUGE_PAGE), *end = begin + bytes;
+    char *begin = (char *)hm_round_up((uintptr_t)at, align), *end = begin + bytes;
     if (begin > at) munmap(at, (size_t)(begin - at));
     munmap(end, (size_t)(at + more - end));
     return begin;
