@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "coll/member.h"
 
 /* What a member puts into its slot: how much it brings, and the bytes if they are few. */
@@ -27,6 +29,12 @@ static void take(const struct hm_team *team, int i, char *dest, const void *sour
         memcpy(dest, hm_member_at(team, i, source, bytes, call, "source"), bytes);
 }
 
+/* Programs collect in place: then the result may be put there only when all members have read this one's part. */
+static bool is_in_place(const char *dest, size_t total, const char *source, size_t bytes)
+{
+    return bytes > sizeof((struct part *)0)->data && source < dest + total && dest < source + bytes;
+}
+
 /* All parts lie one behind the other in dest: totals and places come from the parts' own sizes. */
 static int collect_parts(struct hm_team *team, char *dest, const void *source, const char *call)
 {
@@ -38,12 +46,18 @@ static int collect_parts(struct hm_team *team, char *dest, const void *source, c
     }
     if (!total) return 0;
     hm_symm_require(dest, total, call, "dest");
+    char *aside = NULL;
+    if (hm_unlikely(is_in_place(dest, total, source, part_of(team, team->me)->bytes)) && !(aside = malloc(total)))
+        hm_die(call, "out of memory: dest and source are the same place, which needs %zu bytes aside", total);
+    char *to = aside ? aside : dest;
     for (int i = 0; i < team->size; i++) {
         size_t bytes = part_of(team, i)->bytes;
-        take(team, i, dest, source, bytes, call);
-        dest += bytes;
+        take(team, i, to, source, bytes, call);
+        to += bytes;
     }
     if (largest > sizeof part_of(team, 0)->data) hm_sync_again(&team->sync, call);
+    if (aside) memcpy(dest, aside, total);
+    free(aside);
     return 0;
 }
 
