@@ -109,7 +109,20 @@ static void add_team(char *text, size_t size, const struct hm_blocked *b, int np
     if (b->missing > 0) add(text, size, " (%d of %d have not come)", b->missing, b->team_size);
 }
 
-static void describe(char *text, size_t size, const struct hm_blocked *b, int npes)
+/* In init nobody but the launcher knows who is missing. */
+static void add_starters(struct hm_guard *g, char *text, size_t size)
+{
+    int missing = 0, first = -1;
+    for (int pe = 0; pe < g->npes; pe++) {
+        const struct hm_member *m = &g->hub.members[pe];
+        if (m->part.waiting) continue;
+        if (first < 0) first = pe;
+        missing++;
+    }
+    if (missing) add(text, size, " for PE %d (%d of %d PEs have not come)", first, missing, g->npes);
+}
+
+static void describe(struct hm_guard *g, char *text, size_t size, const struct hm_blocked *b)
 {
     add(text, size, "waits in %.*s", (int)strnlen(b->call, sizeof b->call), b->call[0] ? b->call : "the library");
     switch (b->kind) {
@@ -118,16 +131,13 @@ static void describe(char *text, size_t size, const struct hm_blocked *b, int np
         add(text, size, " until it is %s %lld (it was %lld)", comparison(b->cmp), (long long)b->want,
             (long long)b->have);
         break;
-    case HM_BLOCKED_TEAM: add_team(text, size, b, npes); break;
+    case HM_BLOCKED_TEAM: add_team(text, size, b, g->npes); break;
     case HM_BLOCKED_LOCK:
         add_address(text, size, b);
         if (b->pe >= 0) add(text, size, ", a lock that lives at PE %d", b->pe);
         break;
     case HM_BLOCKED_PAIR: add(text, size, " for PE %d", b->pe); break;
-    case HM_BLOCKED_START:
-        if (b->pe >= 0) add(text, size, " for PE %d", b->pe);
-        else add(text, size, " for all PEs to start");
-        break;
+    case HM_BLOCKED_START: add_starters(g, text, size); break;
     default: break;
     }
     if (b->since) add(text, size, ", since %.1f s", (double)(int64_t)(hm_os_now() - b->since) / 1e9);
@@ -200,7 +210,7 @@ static void report_pe(struct hm_guard *g, int pe)
         char text[1024];
         if (!blocked_at(g, pe, i, &b)) continue;
         snprintf(text, sizeof text, "PE %d (process %d) ", pe, (int)g->hub.members[pe].pid);
-        describe(text, sizeof text, &b, g->npes);
+        describe(g, text, sizeof text, &b);
         hm_guard_say(g, "%s", text);
         any = true;
     }
