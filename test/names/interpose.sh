@@ -9,8 +9,7 @@ cat > main.c <<'END'
 #include <stdlib.h>
 static long x;
 /* What the tool has counted: its own symbol when it is there, nothing otherwise. */
-extern int tool_puts, tool_barriers __attribute__((weak));
-extern __typeof__(tool_puts) tool_puts __attribute__((weak));
+extern int tool_puts __attribute__((weak)), tool_barriers __attribute__((weak));
 int main(void)
 {
     shmem_init();
@@ -51,7 +50,7 @@ run() { try "$1" "$OSHRUN" --timeout 60 -n 2 "${@:2}"; }
 
 for cc in gcc clang; do
     command -v $cc > /dev/null || continue
-    export HBMESH_CC=$cc
+    export OSHCC_CC=$cc
     try "$cc main" "$OSHCC" -O2 -Wall -c main.c -o main-$cc.o
     try "$cc tool" "$OSHCC" -O2 -Wall -fPIC -c tool.c -o tool-$cc.o
     # in the program

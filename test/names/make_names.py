@@ -61,6 +61,11 @@ def extensions():
         add(x + 'ctx_' + stem, generic)
 
     add('shmemx_sync_pe', 'shmem_sync')
+    add('shmemx_register_gettid')
+    for t in AMO: # programs have come to expect the old atomics for all types
+        if t not in ('int', 'long', 'longlong'):
+            for op in ('fetch', 'set', 'swap', 'cswap', 'finc', 'inc', 'fadd', 'add'):
+                add('shmem_%s_%s' % (t, op), 'shmem_' + op)
     for t in [*INTEGERS, *FLOATS]:
         for op in ('gather', 'gather_nbi', 'scatter', 'scatter_nbi', 'ibput', 'ibget'):
             both('shmemx_', t + '_' + op, op)

@@ -302,7 +302,7 @@ SINGLE(shmem_team_destroy)
 {
     shmem_team_t t = SHMEM_TEAM_INVALID;
     N(shmem_team_destroy)(t);
-    for (int i = 0; i < 300; i++) { /* more than there can be at once */
+    for (int i = 0; i < 1100; i++) { /* more than there can be at once */
         CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &t) == 0 && t != SHMEM_TEAM_INVALID);
         N(shmem_team_destroy)(t);
     }
@@ -338,9 +338,9 @@ SINGLE(shmem_ctx_destroy)
 {
     shmem_ctx_t c = SHMEM_CTX_INVALID;
     N(shmem_ctx_destroy)(c);
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 17000; i++) { /* more than there can be at once */
         CHECK(shmem_ctx_create(0, &c) == 0);
-        if (i % 10 == 0) check_context(c);
+        if (i % 4000 == 0) check_context(c);
         N(shmem_ctx_destroy)(c);
     }
 }
@@ -369,6 +369,17 @@ SINGLE(shmem_ctx_session_stop)
     shmem_ctx_session_start(SHMEM_CTX_DEFAULT, SHMEM_CTX_SESSION_BATCH, NULL, 0);
     N(shmem_ctx_session_stop)(SHMEM_CTX_DEFAULT);
     check_context(SHMEM_CTX_DEFAULT);
+}
+
+static uint64_t the_only_thread(void) { return 1; }
+SINGLE(shmemx_register_gettid)
+{
+    shmem_ctx_t c = SHMEM_CTX_INVALID;
+    N(shmemx_register_gettid)(the_only_thread);
+    CHECK(shmem_ctx_create(SHMEM_CTX_PRIVATE, &c) == 0);
+    check_context(c);
+    shmem_ctx_destroy(c);
+    N(shmemx_register_gettid)(NULL);
 }
 
 /* --- synchronisation and ordering --- */
