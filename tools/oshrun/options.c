@@ -274,8 +274,11 @@ static int parse_command(struct parse *p)
     char **from = p->word;
     while (p->word < p->end && (p->bare || strcmp(*p->word, ":"))) p->word++;
     size_t n = (size_t)(p->word - from);
-    if (n == 0) return complain(p, "%s: oshrun [OPTIONS] PROGRAM [ARGUMENTS]; oshrun --help says more",
-                                p->run->nprograms > 1 ? "a program is missing beside ':'" : "the program is missing");
+    if (n == 0) {
+        bool beside = p->run->nprograms > 1 || p->word < p->end;
+        return complain(p, "%s: oshrun [OPTIONS] PROGRAM [ARGUMENTS]; oshrun --help says more",
+                        beside ? "a program is missing beside ':'" : "the program is missing");
+    }
     if (!**from) return complain(p, "the name of the program is empty");
     p->program->argv = malloc(sizeof *from * (n + 1));
     if (!p->program->argv) return complain(p, "out of memory");
