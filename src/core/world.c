@@ -15,6 +15,7 @@
 #include "base/version.h"
 #include "core/alloc.h"
 #include "core/ctx.h"
+#include "core/early.h"
 #include "core/fault.h"
 #include "core/image.h"
 #include "core/order.h"
@@ -288,6 +289,12 @@ static void print_banner(void)
         hm_log_line(NULL, "SHMEM_%s=%s (%s, default %s): %s", v.name, v.value, v.origin, v.dflt, v.help);
 }
 
+static void check_headers(const char *call)
+{
+    char text[256];
+    if (hm_early_versions(text, sizeof text) != 0) hm_die(call, "%s", text);
+}
+
 static void open_world(const char *call)
 {
     struct start st = {.heap_fd = -1};
@@ -304,6 +311,7 @@ static void open_world(const char *call)
     hm_world.npes = st.who.npes;
     hm_log_set_pe(hm_world.npes > 1 || strcmp(hm_world.boot->name, "single") ? hm_world.pe : -1);
     map_job(&st, call);
+    check_headers(call);
     make_heap(&st, call);
     greet(&st, call);
     agree_on_heaps(&st, call);
