@@ -72,7 +72,10 @@ static void test_calloc(void)
     static const struct { size_t count, size; } shapes[] = {{1, 1}, {3, 5}, {1000, 8}, {4096, 1}, {1, 3000001}, {5000, 1001}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         size_t n = shapes[i].count * shapes[i].size, wrong = 0;
-        unsigned char *block = shmem_malloc(n); /* the same place first holds something else */
+        /* the same place first holds something else, on pages that are not given back: blocks lie on either side */
+        void *before = shmem_malloc(16);
+        unsigned char *block = shmem_malloc(n);
+        void *behind = shmem_malloc(16);
         memset(block, 0xa5, n);
         shmem_barrier_all();
         shmem_free(block);
@@ -85,6 +88,8 @@ static void test_calloc(void)
         CHECK_NUM(wrong, (size_t)0, "bytes that are not zero in %zu", n);
         free(theirs);
         shmem_free(block);
+        shmem_free(before);
+        shmem_free(behind);
     }
     CHECK(shmem_calloc(SIZE_MAX / 2, 3) == NULL, "more than SIZE_MAX");
     CHECK(shmem_calloc((size_t)1 << 32, ((size_t)1 << 32) + 1) == NULL, "SIZE_MAX is exceeded by little");

@@ -66,18 +66,19 @@ static void test_exit_after_failure(void)
     shmem_free(block);
 }
 
-/* What was put into the block before free is there for its owner until he frees too. */
+/* A block stays what it is until all PEs free it: a PE that comes late finds in his neighbour's what is in there, and can
+ * write to it. */
 static void test_free_entry(void)
 {
     for (int round = 0; round < 20; round++) {
-        long *block = shmem_malloc(1 << 20), seen;
-        block[0] = -1;
+        long *block = shmem_malloc(1 << 20);
+        block[5] = 1000 + me;
         shmem_barrier_all();
         if (me % 2 == round % 2) {
             linger();
+            CHECK_NUM(shmem_long_g(&block[5], right), 1000L + right, "PE %d gave it back before this PE came", right);
             shmem_long_p(block, me, right);
-            seen = shmem_long_g(block, right);
-            CHECK_NUM(seen, (long)me, "the block of PE %d went before this PE freed it", right);
+            CHECK_NUM(shmem_long_g(block, right), (long)me, "what was written to it, round %d", round);
         }
         shmem_free(block);
     }

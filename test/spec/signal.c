@@ -139,6 +139,22 @@ static void test_alone(void)
     shmem_barrier_all();
 }
 
+/* All PEs add to one word at once: nothing is lost. */
+static void test_crowd(void)
+{
+    static uint64_t sum;
+    enum { ADDS = 20000 };
+    shmem_barrier_all();
+    for (int i = 0; i < ADDS; i++) {
+        if (i % 2)
+            shmem_signal_add(&sum, 1, 0);
+        else
+            shmem_putmem_signal(NULL, NULL, 0, &sum, 1, SHMEM_SIGNAL_ADD, 0);
+    }
+    shmem_barrier_all();
+    if (me == 0) CHECK_NUM(sum, (uint64_t)npes * ADDS, "signals added");
+}
+
 /* A large message, whose last bytes are written when the signal is raised; the signal on the heap, the data not. */
 static void test_large(void)
 {
@@ -192,6 +208,7 @@ int main(void)
     test_untyped(heap);
     test_untyped(in_static);
     test_alone();
+    test_crowd();
     test_large();
     test_fenced();
     shmem_free(heap);
