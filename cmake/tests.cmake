@@ -153,6 +153,7 @@ function(hbmesh_test_script folder file)
     hbmesh_test_says(args ${file} args)
     add_test(NAME ${name} COMMAND ${HBMESH_BASH} ${CMAKE_SOURCE_DIR}/cmake/run-script.sh ${work} ${file} ${args})
     hbmesh_test_properties(${name} ${file} ${folder} 60)
+    set_tests_properties(${name} PROPERTIES PROCESSORS 2)
 endfunction()
 
 set(program_folders spec stress regress conform unit fuzz threads)

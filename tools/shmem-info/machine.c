@@ -150,11 +150,14 @@ static void look_fd_passing(struct hm_finding *f)
 
 static void look_pagemap(struct hm_finding *f)
 {
-    uint64_t entry;
+    uint64_t entry = 0;
     int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     off_t at = (off_t)((uintptr_t)&entry / hm_os_page() * sizeof entry);
     ssize_t n = fd < 0 ? -1 : pread(fd, &entry, sizeof entry, at);
-    say_call(f, n);
+    if (n == sizeof entry && !(entry >> 62))
+        say(f, false, "is not about this process's addresses (an emulator?)");
+    else
+        say_call(f, n);
     if (fd >= 0) close(fd);
 }
 
@@ -183,8 +186,8 @@ static void look_huge(struct hm_finding *f)
     char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
     if (to) *to = 0;
     const char *mode = to ? from + 1 : text;
-    bool off = !strcmp(mode, "never") || !strcmp(mode, "deny");
-    say(f, !off, "shmem_enabled is %s", mode);
+    bool on = !strcmp(mode, "always") || !strcmp(mode, "within_size") || !strcmp(mode, "force");
+    say(f, on, "shmem_enabled is %s", mode);
 }
 
 static void look_limit(struct hm_finding *f, int which, bool count)
@@ -231,11 +234,11 @@ static const struct {
     {"descriptor passing", look_fd_passing, "none: oshrun needs UNIX sockets; only jobs of one PE work"},
     {"one address range", look_range, "heaps are mapped one by one, wherever there is room"},
     {"huge pages for heaps", look_huge, "heaps have pages of the usual size"},
-    {"pagemap", look_pagemap, "static data is copied whole when it is shared, untouched pages too"},
+    {"pagemap", look_pagemap, "untouched pages of static data are found by reading them"},
     {"membarrier", look_membarrier, "who changes a word that a PE may wait for issues a full fence"},
-    {"futex", look_futex, "waiting PEs poll and yield"},
-    {"futex bit sets", look_futex_bitset, "a wake-up wakes all that sleep on the word"},
-    {"pidfd_open", look_pidfd, "the launcher learns of a PE's end by SIGCHLD alone"},
+    {"futex", look_futex, "a sleeping PE looks again every millisecond"},
+    {"futex bit sets", look_futex_bitset, "who waits for a lock looks again every millisecond"},
+    {"pidfd_open", look_pidfd, "oshrun watches a PE that it did not start itself by its lifeline alone"},
     {"limit on file size (-f)", look_fsize,
      "heaps must fit: ulimit -f unlimited, or a smaller SHMEM_SYMMETRIC_SIZE"},
     {"limit on addresses (-v)", look_as,
