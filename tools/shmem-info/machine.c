@@ -2,6 +2,7 @@
  * exists. */
 #define _GNU_SOURCE
 #include "machine.h"
+#include "base/memlimit.h"
 #include "base/os.h"
 
 #include <fcntl.h>
@@ -74,18 +75,10 @@ static void look_memory(struct hm_finding *f)
 
 static void look_memory_limit(struct hm_finding *f)
 {
-    char text[64];
-    const char *const files[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
-    for (size_t i = 0; i < HM_COUNT(files); i++) {
-        if (!read_line(files[i], text, sizeof text)) continue;
-        unsigned long long n = strtoull(text, NULL, 10);
-        if (!strcmp(text, "max") || n >= 1ull << 60)
-            say(f, true, "none at %s", files[i]);
-        else
-            say(f, true, "%.1f GiB (%s)", (double)n / (1 << 30), files[i]);
-        return;
-    }
-    say(f, true, "none seen");
+    struct hm_memlimit limit;
+    hm_memlimit_find(&limit);
+    if (limit.bytes) say(f, true, "%.1f GiB, that %.120s", (double)limit.bytes / (1 << 30), limit.whose);
+    else say(f, true, "not known");
 }
 
 static void look_memfd(struct hm_finding *f)
