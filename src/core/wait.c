@@ -245,7 +245,7 @@ void hm_wait_end(struct hm_wait *w)
     if (w->watched) hm_watch_leave(w);
     if (w->announced)
         sleeper_leaves(w->bell);
-    else if (w->phase == YIELD && crowded_span != CROWDED_WAITS)
+    else if (w->phase == YIELD && __atomic_load_n(&crowded_span, __ATOMIC_RELAXED) != CROWDED_WAITS)
         __atomic_store_n(&crowded_span, CROWDED_WAITS, __ATOMIC_RELAXED);
     if (w->published) __atomic_store_n(&w->published->kind, HM_BLOCKED_NOT, __ATOMIC_RELEASE);
 }

@@ -19,8 +19,8 @@ expect() {
     done
     # where there is no job (before init, after finalize) each PE speaks for itself
     local lines most=1
-    lines=$(grep -c '^hbmesh: \(PE [0-9]*: \)\?[a-z_]*shmem' err)
-    case $name in early_* | *after_finalize) most=$n ;; esac
+    lines=$(grep -cE '^hbmesh: (PE [0-9]*: )?([a-z_]*shmem|SIG)' err)
+    case $name in early_* | *after_finalize | freed_page) most=$n ;; esac
     [ "$lines" -ge 1 ] && [ "$lines" -le $most ] || why="${why:-$lines lines instead of 1}"
     if [ -n "$why" ]; then
         echo "FAIL $name on $n PEs (status $rc): $why"; sed 's/^/    /' err | head -5
