@@ -9,6 +9,7 @@
 SINGLE(shmem_team_sync)
 {
     for (int round = 1; round <= 3; round++) {
+        if (round % npes == me) linger();
         shmem_p(&arrived, round, right);
         shmem_quiet();
         CHECK(shmem_sync(team) == 0);
@@ -22,6 +23,7 @@ SINGLE(shmem_team_sync)
 SINGLE(shmem_sync)
 {
     for (int round = 1; round <= 3; round++) {
+        if (round % npes == me) linger();
         shmem_p(&arrived, round, right);
         shmem_quiet();
         shmem_sync(0, 0, npes, sync_room);

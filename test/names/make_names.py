@@ -213,6 +213,7 @@ def main(kind, output):
     singles = singles_of(singles_file, kind == 'overload')
     # The generic form of shmem_wait_until on long is a row of its own; the C function is tested in singles.h.
     out, tests, untested, covered = [], [], [], set()
+    out.append('#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif')
     if kind == 'twin':
         out.append('#define NAMES_TWINS')
     if kind == 'overload':
@@ -241,11 +242,11 @@ def main(kind, output):
     out.append('};')
     out.append('static const char *const untested[] = { %s };' % ', '.join(['"%s"' % u for u in untested] + ['NULL']))
     n = len([r for r in rows if r[0] in standard])
-    out.append('''int main(void)
+    out.append('''int main(int argc, char **argv)
 {
     size_t n = 0;
     start();
-    run_all(tests, sizeof tests / sizeof tests[0]);
+    run_all(tests, sizeof tests / sizeof tests[0], argc > 1 ? argv[1] : NULL);
     for (; untested[n]; n++)
         if (me == 0) printf("no test: %%s\\n", untested[n]);
     return finish("%s (%d of OpenSHMEM, %d more)", sizeof tests / sizeof tests[0], %d, n);

@@ -24,6 +24,7 @@ static int alive(void)
 #define SYNCHRONISES(...)                                                                                              \
     do {                                                                                                               \
         for (int round = 1; round <= 3; round++) {                                                                     \
+            if (round % npes == me) linger();                                                                          \
             shmem_int_p(&arrived, round, right);                                                                       \
             shmem_quiet();                                                                                             \
             __VA_ARGS__;                                                                                               \
@@ -454,9 +455,8 @@ SINGLE(shmem_wait_until)
     meet();
     N(shmem_wait_until)(x, SHMEM_CMP_LT, -2);
     N(shmem_wait_until)(x, SHMEM_CMP_GE, -3);
-    shmem_long_p(x + 1, 90 + me, right);
-    N(shmem_wait_until)(x + 1, SHMEM_CMP_EQ, 90 + left);
-    CHECK(x[1] == 90 + left);
+    SEND_ROUND(shmem_long_p(x + 1, 90 + me, right),
+               N(shmem_wait_until)(x + 1, SHMEM_CMP_EQ, 90 + left); CHECK(x[1] == 90 + left));
 }
 SINGLE(shmem_wait)
 {
@@ -465,9 +465,7 @@ SINGLE(shmem_wait)
     x[1] = 0;
     meet();
     N(shmem_wait)(x, 4);
-    shmem_long_p(x + 1, 90 + me, right);
-    N(shmem_wait)(x + 1, 0);
-    CHECK(x[1] == 90 + left);
+    SEND_ROUND(shmem_long_p(x + 1, 90 + me, right), N(shmem_wait)(x + 1, 0); CHECK(x[1] == 90 + left));
 }
 SINGLE(shmemx_sync_pe)
 {
