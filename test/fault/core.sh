@@ -20,7 +20,7 @@ disk=$(du -k "$core" | cut -f1) size=$(stat -c %s "$core")
 if command -v gdb >/dev/null; then
     gdb -q -batch -ex bt -ex 'print plain' -ex 'print (int)huge_bss[100 << 20]' -ex 'print (int)huge_bss[700 << 20]' \
         -ex 'print block[5]' ./core-maker "$core" >gdb.out 2>&1
-    for want in 'main ()' '= 4712' '= 42$' '= 43$' '= 815'; do
+    for want in 'main (' '= 4712' '= 42$' '= 43$' '= 815'; do
         grep -q -- "$want" gdb.out || fail "gdb does not say '$want' about the core file: $(tail -6 gdb.out)"
     done
     rm -f pid
