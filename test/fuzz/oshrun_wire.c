@@ -185,7 +185,7 @@ static void right_exchange(void)
 
 int main(int argc, char **argv)
 {
-    long rounds = argc > 2 ? atol(argv[2]) : 200;
+    long rounds = argc > 2 ? atol(argv[2]) : 2000;
     state = argc > 1 ? strtoull(argv[1], NULL, 0) | 1 : 0x9e3779b97f4a7c15u;
     null_fd = open("/dev/null", O_RDWR);
     int job_fd = memfd_create("job", 0), before = open_descriptors();

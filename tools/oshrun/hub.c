@@ -165,7 +165,7 @@ static int packet_receive(int wire, struct packet *p)
     uint32_t got = 0;
     p->pid = 0;
     take_control(&msg, p, &got);
-    if (n == 0 && !got) return -EPIPE;
+    if (n == 0 && !msg.msg_controllen) return -EPIPE; /* an empty packet comes with credentials */
     int rc = 1;
     if (msg.msg_flags & MSG_CTRUNC) rc = -EMFILE;
     else if ((size_t)n < sizeof p->head || (msg.msg_flags & MSG_TRUNC)) rc = -EPROTO;
