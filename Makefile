@@ -14,6 +14,7 @@ ifneq ($(origin CXX),default)
 compilers += -DCMAKE_CXX_COMPILER="$(CXX)"
 endif
 export CMAKE
+MAKEFLAGS += --no-print-directory
 
 configure = mkdir -p '$(BUILD)' && $(CMAKE) -S . -B '$(BUILD)' $(compilers) $(CMAKE_ARGS) \
 	> '$(BUILD)/configure.log' 2>&1 || { cat '$(BUILD)/configure.log'; exit 1; }
