@@ -1,10 +1,10 @@
-/* What symmetric memory costs: a block taken and freed, next to malloc and free with as many blocks alive, and with more
- * PEs next to the two barriers that the standard puts into the pair.
+/* What symmetric memory costs: a block taken and freed, next to malloc and free with as many blocks alive,
+ * and with more PEs next to the two barriers that the standard puts into the pair.
  *
  *     oshcc -O2 bench/heap.c -o heap && ./heap && oshrun -n 2 ./heap
  *
- * Alone nobody needs to be met, so that is the allocator itself. Blocks of a page and more also give their memory back
- * when they go, and are closed to access.
+ * Alone nobody needs to be met, so that is the allocator itself. Blocks of a page and more also give their
+ * memory back when they go, and are closed to access.
  */
 #include <shmem.h>
 #include <stdint.h>
@@ -31,8 +31,10 @@ static int ascending(const void *a, const void *b)
 static void symmetric_pairs(size_t bytes)
 {
     void *p[BATCH];
-    for (int i = 0; i < BATCH; i++) p[i] = shmem_malloc(bytes);
-    for (int i = 0; i < BATCH; i++) shmem_free(p[i * 37 % BATCH]);
+    for (int i = 0; i < BATCH; i++)
+        p[i] = shmem_malloc(bytes);
+    for (int i = 0; i < BATCH; i++)
+        shmem_free(p[i * 37 % BATCH]);
 }
 
 static void private_pairs(size_t bytes)
@@ -42,13 +44,15 @@ static void private_pairs(size_t bytes)
         p[i] = malloc(bytes);
         __asm__ volatile("" : : "r"(p[i]) : "memory");
     }
-    for (int i = 0; i < BATCH; i++) free(p[i * 37 % BATCH]);
+    for (int i = 0; i < BATCH; i++)
+        free(p[i * 37 % BATCH]);
 }
 
 static void barriers(size_t bytes)
 {
     (void)bytes;
-    for (int i = 0; i < 2 * BATCH; i++) shmem_barrier_all();
+    for (int i = 0; i < 2 * BATCH; i++)
+        shmem_barrier_all();
 }
 
 static double median_ns(void (*work)(size_t), size_t bytes)
@@ -69,7 +73,8 @@ static double median_ns(void (*work)(size_t), size_t bytes)
 static void **populate(int blocks)
 {
     void **p = malloc(sizeof *p * (size_t)blocks * 2);
-    for (int i = 0; i < blocks * 2; i++) p[i] = shmem_malloc(16 + (size_t)(i * 2654435761u % 97));
+    for (int i = 0; i < blocks * 2; i++)
+        p[i] = shmem_malloc(16 + (size_t)(i * 2654435761u % 97));
     for (int i = 0; i < blocks; i++) {
         shmem_free(p[2 * i]);
         p[i] = p[2 * i + 1];
@@ -82,7 +87,9 @@ int main(void)
     static const size_t sizes[] = {64, 1024, 16384, 1 << 20};
     shmem_init();
     int me = shmem_my_pe(), npes = shmem_n_pes();
-    if (me == 0) printf("%10s %10s %14s %14s %14s  (ns, %d PEs)\n", "alive", "bytes", "shmem", "malloc", "2 barriers", npes);
+    if (me == 0)
+        printf("%10s %10s %14s %14s %14s  (ns, %d PEs)\n", "alive", "bytes", "shmem", "malloc", "2 barriers",
+               npes);
     for (int alive = 0; alive <= (npes == 1 ? 100000 : 1000); alive = alive ? alive * 10 : 10) {
         void **live = populate(alive);
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -90,7 +97,8 @@ int main(void)
             double meetings = median_ns(barriers, 0);
             if (me == 0) printf("%10d %10zu %14.0f %14.0f %14.0f\n", alive, sizes[i], ours, theirs, meetings);
         }
-        for (int i = 0; i < alive; i++) shmem_free(live[i]);
+        for (int i = 0; i < alive; i++)
+            shmem_free(live[i]);
         free(live);
     }
     shmem_finalize();

@@ -1,5 +1,5 @@
-/* Allocation calls on which the PEs do not agree, or that are given what is no block: one case per run, named by the first
- * argument. Each of them must end the job; whoever comes to the end prints "survived". */
+/* Allocation calls on which the PEs do not agree, or that are given what is no block: one case per run, named
+ * by the first argument. Each of them must end the job; whoever comes to the end prints "survived". */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +10,13 @@ static char in_static[64];
 static char *block, *other, *page;
 
 #define DIFFER(name, others, mine) \
-    static void name(void) \
-    { \
-        if (odd) { \
-            mine; \
-        } else { \
-            others; \
-        } \
+    static void name(void)         \
+    {                              \
+        if (odd) {                 \
+            mine;                  \
+        } else {                   \
+            others;                \
+        }                          \
     }
 
 DIFFER(malloc_size, shmem_malloc(64), shmem_malloc(65))
@@ -41,30 +41,80 @@ DIFFER(realloc_free, block = shmem_realloc(block, 100), block = shmem_realloc(bl
 DIFFER(realloc_null, block = shmem_realloc(block, 100), other = shmem_realloc(NULL, 100))
 
 /* what is no block */
-static void free_inside(void) { shmem_free(block + 16); }
-static void free_padding(void) { shmem_free(other + 112); } /* behind its 100 bytes */
-static void free_twice(void) { shmem_free(block), shmem_free(block); }
-static void free_page_twice(void) { shmem_free(page), shmem_free(page); }
-static void free_static(void) { shmem_free(in_static); }
-static void free_stack(void) { shmem_free(&(int){1}); }
-static void free_private(void) { shmem_free(malloc(64)); }
-static void free_above(void) { shmem_free(block + (64 << 20)); }
-static void free_peer(void) { shmem_free(shmem_ptr(block, (me + 1) % shmem_n_pes())); }
-static void realloc_inside(void) { block = shmem_realloc(block + 8, 64); }
-static void realloc_freed(void) { shmem_free(block), block = shmem_realloc(block, 64); }
-static void realloc_static(void) { block = shmem_realloc(in_static, 64); }
-static void align_odd(void) { shmem_align(48, 64); }
-static void align_zero(void) { shmem_align(0, 64); }
+static void free_inside(void)
+{
+    shmem_free(block + 16);
+}
+static void free_padding(void)
+{
+    shmem_free(other + 112);
+} /* behind its 100 bytes */
+static void free_twice(void)
+{
+    shmem_free(block), shmem_free(block);
+}
+static void free_page_twice(void)
+{
+    shmem_free(page), shmem_free(page);
+}
+static void free_static(void)
+{
+    shmem_free(in_static);
+}
+static void free_stack(void)
+{
+    shmem_free(&(int){1});
+}
+static void free_private(void)
+{
+    shmem_free(malloc(64));
+}
+static void free_above(void)
+{
+    shmem_free(block + (64 << 20));
+}
+static void free_peer(void)
+{
+    shmem_free(shmem_ptr(block, (me + 1) % shmem_n_pes()));
+}
+static void realloc_inside(void)
+{
+    block = shmem_realloc(block + 8, 64);
+}
+static void realloc_freed(void)
+{
+    shmem_free(block), block = shmem_realloc(block, 64);
+}
+static void realloc_static(void)
+{
+    block = shmem_realloc(in_static, 64);
+}
+static void align_odd(void)
+{
+    shmem_align(48, 64);
+}
+static void align_zero(void)
+{
+    shmem_align(0, 64);
+}
 
-static const struct { const char *name; void (*run)(void); } cases[] = {
-#define CASE(name) {#name, name}
-    CASE(malloc_size), CASE(malloc_large), CASE(malloc_nothing), CASE(malloc_calloc), CASE(malloc_free),
-    CASE(malloc_barrier), CASE(malloc_finalize), CASE(malloc_realloc), CASE(calloc_count), CASE(align_size),
-    CASE(align_alignment), CASE(hints_size), CASE(hints_hints), CASE(free_block), CASE(free_nothing), CASE(free_sync),
-    CASE(realloc_block), CASE(realloc_size), CASE(realloc_free), CASE(realloc_null), CASE(free_inside),
-    CASE(free_padding), CASE(free_twice), CASE(free_page_twice), CASE(free_static), CASE(free_stack), CASE(free_private),
-    CASE(free_above), CASE(free_peer), CASE(realloc_inside), CASE(realloc_freed), CASE(realloc_static), CASE(align_odd),
-    CASE(align_zero),
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+#define CASE(name)  \
+    {               \
+#name, name \
+    }
+    CASE(malloc_size),   CASE(malloc_large),   CASE(malloc_nothing),  CASE(malloc_calloc),
+    CASE(malloc_free),   CASE(malloc_barrier), CASE(malloc_finalize), CASE(malloc_realloc),
+    CASE(calloc_count),  CASE(align_size),     CASE(align_alignment), CASE(hints_size),
+    CASE(hints_hints),   CASE(free_block),     CASE(free_nothing),    CASE(free_sync),
+    CASE(realloc_block), CASE(realloc_size),   CASE(realloc_free),    CASE(realloc_null),
+    CASE(free_inside),   CASE(free_padding),   CASE(free_twice),      CASE(free_page_twice),
+    CASE(free_static),   CASE(free_stack),     CASE(free_private),    CASE(free_above),
+    CASE(free_peer),     CASE(realloc_inside), CASE(realloc_freed),   CASE(realloc_static),
+    CASE(align_odd),     CASE(align_zero),
 };
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* What the API tests share: checks that name file and line, PE, what was expected and what was seen; values that differ
- * for every PE, element and round; a small random number generator.
+/* What the API tests share: checks that name file and line, PE, what was expected and what was seen; values
+ * that differ for every PE, element and round; a small random number generator.
  *
  *     int main(void) { check_start(); ... return check_end(); }
  *
@@ -18,8 +18,8 @@
 static int me, npes, left, right; /* this PE, how many, its neighbours in a ring */
 static int check_failures;
 
-__attribute__((format(printf, 4, 5), unused)) static void check_failed(const char *file, int line, const char *cond,
-                                                                       const char *format, ...)
+__attribute__((format(printf, 4, 5), unused)) static void
+check_failed(const char *file, int line, const char *cond, const char *format, ...)
 {
     char text[256];
     va_list args;
@@ -31,21 +31,21 @@ __attribute__((format(printf, 4, 5), unused)) static void check_failed(const cha
 }
 
 /* CHECK(condition, "what was seen, and anything that helps", ...) */
-#define CHECK(cond, ...) \
-    do { \
+#define CHECK(cond, ...)                                                                \
+    do {                                                                                \
         if (!(cond)) check_failed(__FILE__, __LINE__, "not true: " #cond, __VA_ARGS__); \
     } while (0)
 
 /* CHECK_NUM(seen, expected, "where", ...): numbers of any real type; long double holds them all. */
-#define CHECK_NUM(seen, expected, ...) \
-    do { \
-        __typeof__(seen) check_s = (seen), check_e = (expected); \
-        if (check_s != check_e) { \
-            char check_where[192]; \
-            snprintf(check_where, sizeof check_where, __VA_ARGS__); \
+#define CHECK_NUM(seen, expected, ...)                                                                \
+    do {                                                                                              \
+        __typeof__(seen) check_s = (seen), check_e = (expected);                                      \
+        if (check_s != check_e) {                                                                     \
+            char check_where[192];                                                                    \
+            snprintf(check_where, sizeof check_where, __VA_ARGS__);                                   \
             check_failed(__FILE__, __LINE__, check_where, "expected %.21Lg, seen %.21Lg (" #seen ")", \
-                         (long double)check_e, (long double)check_s); \
-        } \
+                         (long double)check_e, (long double)check_s);                                 \
+        }                                                                                             \
     } while (0)
 
 __attribute__((unused)) static uint64_t check_mix(uint64_t x)
@@ -63,8 +63,14 @@ __attribute__((unused)) static uint64_t check_mix(uint64_t x)
 struct random {
     uint64_t state;
 };
-__attribute__((unused)) static uint64_t random_next(struct random *r) { return check_mix(r->state++); }
-__attribute__((unused)) static size_t random_below(struct random *r, size_t n) { return random_next(r) % n; }
+__attribute__((unused)) static uint64_t random_next(struct random *r)
+{
+    return check_mix(r->state++);
+}
+__attribute__((unused)) static size_t random_below(struct random *r, size_t n)
+{
+    return random_next(r) % n;
+}
 
 static void check_start(void)
 {

@@ -1,20 +1,26 @@
-/* Symmetric memory: blocks of many sizes, disjoint, aligned, at the same offset everywhere, reached by every PE. */
+/* Symmetric memory: blocks of many sizes, disjoint, aligned, at the same offset everywhere, reached by every
+ * PE. */
 /* env: SHMEM_SYMMETRIC_SIZE=64M */
 #include "check.h"
 
 #define BLOCKS 60
 static uint64_t where[BLOCKS];
 
-static size_t size_of(int i) { return i < 40 ? (size_t)i * 7 + 1 : (size_t)1 << (i - 36); }
+static size_t size_of(int i)
+{
+    return i < 40 ? (size_t)i * 7 + 1 : (size_t)1 << (i - 36);
+}
 
 /* The neighbour's block lies as far from its first block as it does here. */
 static void check_offsets(unsigned char *block[BLOCKS])
 {
     uint64_t theirs[BLOCKS];
-    for (int i = 0; i < BLOCKS; i++) where[i] = (uint64_t)(block[i] - block[0]);
+    for (int i = 0; i < BLOCKS; i++)
+        where[i] = (uint64_t)(block[i] - block[0]);
     shmem_barrier_all();
     shmem_getmem(theirs, where, sizeof theirs, right);
-    for (int i = 0; i < BLOCKS; i++) CHECK_NUM(theirs[i], where[i], "offset of block %d on PE %d", i, right);
+    for (int i = 0; i < BLOCKS; i++)
+        CHECK_NUM(theirs[i], where[i], "offset of block %d on PE %d", i, right);
     shmem_barrier_all();
 }
 
@@ -22,7 +28,8 @@ static void check_disjoint(unsigned char *block[BLOCKS])
 {
     for (int i = 0; i < BLOCKS; i++)
         for (int k = 0; k < i; k++)
-            CHECK(block[i] + size_of(i) <= block[k] || block[k] + size_of(k) <= block[i], "blocks %d and %d overlap", i, k);
+            CHECK(block[i] + size_of(i) <= block[k] || block[k] + size_of(k) <= block[i],
+                  "blocks %d and %d overlap", i, k);
 }
 
 /* The left neighbour fills the blocks here; every byte is looked at. */
@@ -30,14 +37,16 @@ static void check_contents(unsigned char *block[BLOCKS], int round)
 {
     for (int i = 0; i < BLOCKS; i++) {
         unsigned char *text = malloc(size_of(i));
-        for (size_t k = 0; k < size_of(i); k++) text[k] = VALUE(unsigned char, me, (uint64_t)i << 24 | k, round);
+        for (size_t k = 0; k < size_of(i); k++)
+            text[k] = VALUE(unsigned char, me, (uint64_t)i << 24 | k, round);
         shmem_putmem(block[i], text, size_of(i), right);
         free(text);
     }
     shmem_barrier_all();
     for (int i = 0; i < BLOCKS; i++)
         for (size_t k = 0; k < size_of(i); k++)
-            CHECK_NUM(block[i][k], VALUE(unsigned char, left, (uint64_t)i << 24 | k, round), "block %d byte %zu", i, k);
+            CHECK_NUM(block[i][k], VALUE(unsigned char, left, (uint64_t)i << 24 | k, round),
+                      "block %d byte %zu", i, k);
     shmem_barrier_all();
 }
 
@@ -45,7 +54,8 @@ static void test_blocks(void)
 {
     unsigned char *block[BLOCKS];
     for (int i = 0; i < BLOCKS; i++) {
-        block[i] = i % 2 ? shmem_malloc(size_of(i)) : shmem_malloc_with_hints(size_of(i), SHMEM_MALLOC_ATOMICS_REMOTE);
+        block[i] = i % 2 ? shmem_malloc(size_of(i))
+                         : shmem_malloc_with_hints(size_of(i), SHMEM_MALLOC_ATOMICS_REMOTE);
         CHECK(block[i] != NULL, "%zu bytes", size_of(i));
         CHECK((uintptr_t)block[i] % 16 == 0, "%p", (void *)block[i]);
     }
@@ -53,26 +63,33 @@ static void test_blocks(void)
     check_offsets(block);
     check_contents(block, 1);
     /* half of them go and come again, of other sizes in between; the others keep what they hold */
-    for (int i = 0; i < BLOCKS; i += 2) shmem_free(block[i]);
+    for (int i = 0; i < BLOCKS; i += 2)
+        shmem_free(block[i]);
     char *between = shmem_malloc(12345);
     CHECK(between != NULL, "12345 bytes");
     for (int i = 1; i < BLOCKS; i += 2)
         for (size_t k = 0; k < size_of(i); k++)
-            CHECK_NUM(block[i][k], VALUE(unsigned char, left, (uint64_t)i << 24 | k, 1), "block %d byte %zu", i, k);
-    for (int i = 0; i < BLOCKS; i += 2) block[i] = shmem_malloc(size_of(i));
+            CHECK_NUM(block[i][k], VALUE(unsigned char, left, (uint64_t)i << 24 | k, 1), "block %d byte %zu",
+                      i, k);
+    for (int i = 0; i < BLOCKS; i += 2)
+        block[i] = shmem_malloc(size_of(i));
     shmem_free(between);
     check_disjoint(block);
     check_offsets(block);
     check_contents(block, 2);
-    for (int i = BLOCKS - 1; i >= 0; i--) shmem_free(block[i]);
+    for (int i = BLOCKS - 1; i >= 0; i--)
+        shmem_free(block[i]);
 }
 
 static void test_calloc(void)
 {
-    static const struct { size_t count, size; } shapes[] = {{1, 1}, {3, 5}, {1000, 8}, {4096, 1}, {1, 3000001}, {5000, 1001}};
+    static const struct {
+        size_t count, size;
+    } shapes[] = {{1, 1}, {3, 5}, {1000, 8}, {4096, 1}, {1, 3000001}, {5000, 1001}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         size_t n = shapes[i].count * shapes[i].size, wrong = 0;
-        /* the same place first holds something else, on pages that are not given back: blocks lie on either side */
+        /* the same place first holds something else, on pages that are not given back: blocks lie on either
+         * side */
         void *before = shmem_malloc(16);
         unsigned char *block = shmem_malloc(n);
         void *behind = shmem_malloc(16);
@@ -84,7 +101,8 @@ static void test_calloc(void)
         /* zero on every PE at once, this one's and the neighbour's */
         unsigned char *theirs = malloc(n);
         shmem_getmem(theirs, block, n, right);
-        for (size_t k = 0; k < n; k++) wrong += block[k] != 0 || theirs[k] != 0;
+        for (size_t k = 0; k < n; k++)
+            wrong += block[k] != 0 || theirs[k] != 0;
         CHECK_NUM(wrong, (size_t)0, "bytes that are not zero in %zu", n);
         free(theirs);
         shmem_free(block);
@@ -107,7 +125,8 @@ static void test_align(void)
         n++;
         shmem_free(odd);
     }
-    while (n > 0) shmem_free(block[--n]);
+    while (n > 0)
+        shmem_free(block[--n]);
     CHECK(shmem_align(64, 0) == NULL, "no bytes");
 }
 

@@ -1,5 +1,5 @@
-/* The barriers in the allocation calls: on exit of those that allocate (when they fail too), on entry of free, and none
- * where nothing is asked for. */
+/* The barriers in the allocation calls: on exit of those that allocate (when they fail too), on entry of
+ * free, and none where nothing is asked for. */
 /* env: SHMEM_SYMMETRIC_SIZE=16M */
 #include "check.h"
 
@@ -7,28 +7,31 @@ static long arrived[64], before, word;
 
 static void linger(void)
 {
-    for (volatile long i = 0; i < 2000000; i++) {}
+    for (volatile long i = 0; i < 2000000; i++) {
+    }
 }
 
 /* A PE says to all that it is about to enter; when the call has returned, all must have said so. */
 static void say_entering(int late)
 {
     if (me == late) linger();
-    for (int pe = 0; pe < npes; pe++) shmem_long_p(&arrived[me], before + 1, pe);
+    for (int pe = 0; pe < npes; pe++)
+        shmem_long_p(&arrived[me], before + 1, pe);
 }
 
 static void check_all_entered(const char *what)
 {
     before++;
-    for (int pe = 0; pe < npes; pe++) CHECK_NUM(arrived[pe], before, "PE %d has not entered %s", pe, what);
+    for (int pe = 0; pe < npes; pe++)
+        CHECK_NUM(arrived[pe], before, "PE %d has not entered %s", pe, what);
     shmem_barrier_all();
 }
 
-#define BARRIER_IN(statement) \
-    do { \
+#define BARRIER_IN(statement)             \
+    do {                                  \
         say_entering((int)before % npes); \
-        statement; \
-        check_all_entered(#statement); \
+        statement;                        \
+        check_all_entered(#statement);    \
     } while (0)
 
 static void test_exit(void)
@@ -66,8 +69,8 @@ static void test_exit_after_failure(void)
     shmem_free(block);
 }
 
-/* A block stays what it is until all PEs free it: a PE that comes late finds in his neighbour's what is in there, and can
- * write to it. */
+/* A block stays what it is until all PEs free it: a PE that comes late finds in his neighbour's what is in
+ * there, and can write to it. */
 static void test_free_entry(void)
 {
     for (int round = 0; round < 20; round++) {
@@ -76,7 +79,8 @@ static void test_free_entry(void)
         shmem_barrier_all();
         if (me % 2 == round % 2) {
             linger();
-            CHECK_NUM(shmem_long_g(&block[5], right), 1000L + right, "PE %d gave it back before this PE came", right);
+            CHECK_NUM(shmem_long_g(&block[5], right), 1000L + right, "PE %d gave it back before this PE came",
+                      right);
             shmem_long_p(block, me, right);
             CHECK_NUM(shmem_long_g(block, right), (long)me, "what was written to it, round %d", round);
         }
@@ -89,7 +93,8 @@ static void test_none(void)
 {
     if (me == 0)
         for (int i = 0; i < 100; i++) {
-            CHECK(shmem_malloc(0) == NULL && shmem_calloc(0, 4) == NULL && shmem_calloc(4, 0) == NULL, "no bytes");
+            CHECK(shmem_malloc(0) == NULL && shmem_calloc(0, 4) == NULL && shmem_calloc(4, 0) == NULL,
+                  "no bytes");
             CHECK(shmem_align(64, 0) == NULL && shmem_malloc_with_hints(0, 0) == NULL, "no bytes");
             CHECK(shmem_realloc(NULL, 0) == NULL, "no bytes");
             shmem_free(NULL);

@@ -1,10 +1,12 @@
-/* Memory of freed blocks: given back to the system, and zero when it comes again; the heap costs what is touched. */
+/* Memory of freed blocks: given back to the system, and zero when it comes again; the heap costs what is
+ * touched. */
 /* env: SHMEM_SYMMETRIC_SIZE=4G */
 #include "check.h"
 
 #include <unistd.h>
 
-/* Bytes of shared memory that are mapped into this process, from /proc/self/status; -1 where there is none. */
+/* Bytes of shared memory that are mapped into this process, from /proc/self/status; -1 where there is none.
+ */
 static long shared_bytes(void)
 {
     char line[256];
@@ -19,7 +21,8 @@ static long shared_bytes(void)
 
 #define BLOCK ((size_t)8 << 20)
 
-/* Without giving memory back, the rounds would add up to 64 times the block on each PE; zero pages show it. */
+/* Without giving memory back, the rounds would add up to 64 times the block on each PE; zero pages show it.
+ */
 static void test_given_back(void)
 {
     unsigned char *keep = shmem_malloc(100);
@@ -27,7 +30,8 @@ static void test_given_back(void)
         unsigned char *block = shmem_malloc(BLOCK), *wall = shmem_malloc(100);
         size_t wrong = 0;
         CHECK(block != NULL, "round %d", round);
-        for (size_t k = 0; k < BLOCK; k++) wrong += block[k] != 0;
+        for (size_t k = 0; k < BLOCK; k++)
+            wrong += block[k] != 0;
         CHECK_NUM(wrong, (size_t)0, "bytes that were not given back, round %d", round);
         shmem_barrier_all();
         memset(shmem_ptr(block, right), 0x5a, BLOCK);
@@ -62,7 +66,8 @@ static void test_holes(void)
     size_t bytes = 5 * 4096;
     unsigned char *block[N];
     struct random r = {7};
-    for (int i = 0; i < N; i++) block[i] = shmem_malloc(bytes);
+    for (int i = 0; i < N; i++)
+        block[i] = shmem_malloc(bytes);
     for (int round = 0; round < 30; round++) {
         int gone[N];
         for (int i = 0; i < N; i++) {
@@ -83,7 +88,8 @@ static void test_holes(void)
         }
         shmem_barrier_all();
     }
-    for (int i = 0; i < N; i++) shmem_free(block[i]);
+    for (int i = 0; i < N; i++)
+        shmem_free(block[i]);
 }
 
 int main(void)

@@ -1,10 +1,12 @@
-/* shmem_realloc: contents kept on every PE however the block grows, shrinks or moves; failure keeps the block. */
+/* shmem_realloc: contents kept on every PE however the block grows, shrinks or moves; failure keeps the
+ * block. */
 /* env: SHMEM_SYMMETRIC_SIZE=32M */
 #include "check.h"
 
 static void fill(unsigned char *block, size_t from, size_t to, int round)
 {
-    for (size_t k = from; k < to; k++) shmem_uchar_p(block + k, VALUE(unsigned char, me, k, round), right);
+    for (size_t k = from; k < to; k++)
+        shmem_uchar_p(block + k, VALUE(unsigned char, me, k, round), right);
     shmem_barrier_all();
 }
 
@@ -14,7 +16,8 @@ static void check_filled(const unsigned char *block, size_t n, int round)
         CHECK_NUM(block[k], VALUE(unsigned char, left, k, round), "byte %zu of %zu, round %d", k, n, round);
 }
 
-/* What the right neighbour holds was put there by this PE: the copy is complete there as soon as realloc returns. */
+/* What the right neighbour holds was put there by this PE: the copy is complete there as soon as realloc
+ * returns. */
 static void check_theirs(const unsigned char *block, size_t n, int round)
 {
     unsigned char *theirs = malloc(n);
@@ -46,7 +49,8 @@ static void test_sizes(void)
     shmem_free(wall);
 }
 
-/* A block that must move, with PEs that come late: nobody gets to write into a block that is still being copied. */
+/* A block that must move, with PEs that come late: nobody gets to write into a block that is still being
+ * copied. */
 static void test_late(void)
 {
     enum { N = 200000 };
@@ -55,14 +59,16 @@ static void test_late(void)
         memset(block, round, N);
         shmem_barrier_all();
         if (me == round % npes)
-            for (volatile long i = 0; i < 3000000; i++) {}
+            for (volatile long i = 0; i < 3000000; i++) {
+            }
         block = shmem_realloc(block, 2 * N);
         shmem_uchar_p(block, (unsigned char)(100 + me), right); /* at once */
         shmem_uchar_p(block + N - 1, (unsigned char)(100 + me), right);
         shmem_barrier_all();
         CHECK_NUM(block[0], (unsigned char)(100 + left), "first byte, round %d", round);
         CHECK_NUM(block[N - 1], (unsigned char)(100 + left), "last byte, round %d", round);
-        for (int k = 1; k < N - 1; k++) CHECK_NUM(block[k], (unsigned char)round, "byte %d", k);
+        for (int k = 1; k < N - 1; k++)
+            CHECK_NUM(block[k], (unsigned char)round, "byte %d", k);
         shmem_free(block);
         shmem_free(wall);
     }
@@ -74,7 +80,8 @@ static void test_failure(void)
     unsigned char *block = shmem_malloc(N);
     fill(block, 0, N, 2);
     CHECK(shmem_realloc(block, (size_t)64 << 20) == NULL, "more than the heap");
-    CHECK(shmem_realloc(block, SIZE_MAX) == NULL && shmem_realloc(block, SIZE_MAX - 15) == NULL, "more than there is");
+    CHECK(shmem_realloc(block, SIZE_MAX) == NULL && shmem_realloc(block, SIZE_MAX - 15) == NULL,
+          "more than there is");
     check_filled(block, N, 2);
     unsigned char *wall = shmem_malloc(16), *rest = shmem_malloc((size_t)31 << 20);
     CHECK(wall != NULL && rest != NULL, "walls");

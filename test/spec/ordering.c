@@ -1,5 +1,5 @@
-/* Ordering: what a fence puts in order, what a quiet completes and for whom, and what the meetings do to stores and puts.
- * Small programs that go wrong when an order is lost, each many times over. */
+/* Ordering: what a fence puts in order, what a quiet completes and for whom, and what the meetings do to
+ * stores and puts. Small programs that go wrong when an order is lost, each many times over. */
 /* timeout: 120 */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #include "check.h"
@@ -13,7 +13,8 @@ static long data[2 * N], flag, ack;
 /* All of data has the value of this round. */
 static void check_data(int form, long value)
 {
-    for (int i = 0; i < N; i++) CHECK_NUM(data[i], value + i, "form %d: element %d, behind the flag", form, i);
+    for (int i = 0; i < N; i++)
+        CHECK_NUM(data[i], value + i, "form %d: element %d, behind the flag", form, i);
 }
 
 static void put_data(int form, const long *mine)
@@ -21,25 +22,36 @@ static void put_data(int form, const long *mine)
     long spread[2 * N];
     switch (form) {
     case 0:
-        for (int i = 0; i < N; i++) shmem_long_p(&data[i], mine[i], right);
+        for (int i = 0; i < N; i++)
+            shmem_long_p(&data[i], mine[i], right);
         break;
-    case 1: shmem_long_put(data, mine, N, right); break;
-    case 2: shmem_long_put_nbi(data, mine, N, right); break;
+    case 1:
+        shmem_long_put(data, mine, N, right);
+        break;
+    case 2:
+        shmem_long_put_nbi(data, mine, N, right);
+        break;
     case 3:
-        for (int i = 0; i < N; i++) spread[2 * i] = mine[i];
+        for (int i = 0; i < N; i++)
+            spread[2 * i] = mine[i];
         shmem_long_iput(data, spread, 1, 2, N, right);
         break;
     case 4:
-        for (int i = 0; i < N; i++) shmem_long_atomic_set(&data[i], mine[i], right);
+        for (int i = 0; i < N; i++)
+            shmem_long_atomic_set(&data[i], mine[i], right);
         break;
-    case 5: shmem_putmem_nbi(data, mine, N * sizeof *mine, right); break;
+    case 5:
+        shmem_putmem_nbi(data, mine, N * sizeof *mine, right);
+        break;
     case 6: {
         long *there = shmem_ptr(data, right);
-        for (int i = 0; there != NULL && i < N; i++) there[i] = mine[i];
+        for (int i = 0; there != NULL && i < N; i++)
+            there[i] = mine[i];
         if (there == NULL) shmem_long_put(data, mine, N, right);
         break;
     }
-    default: shmem_ctx_long_put_nbi(ctx, data, mine, N, right);
+    default:
+        shmem_ctx_long_put_nbi(ctx, data, mine, N, right);
     }
 }
 
@@ -47,13 +59,18 @@ static void raise_flag(int form, long value)
 {
     static long number;
     switch (form) {
-    case 0: shmem_long_p(&flag, value, right); break;
-    case 1: shmem_long_atomic_set(&flag, value, right); break;
+    case 0:
+        shmem_long_p(&flag, value, right);
+        break;
+    case 1:
+        shmem_long_atomic_set(&flag, value, right);
+        break;
     case 2:
         number = value; /* stays until the quiet at the end of the round */
         shmem_long_put_nbi(&flag, &number, 1, right);
         break;
-    default: shmem_long_atomic_swap(&flag, value, right);
+    default:
+        shmem_long_atomic_swap(&flag, value, right);
     }
 }
 
@@ -62,12 +79,14 @@ static void await_flag(int form, long value)
     if (form == 0)
         shmem_long_wait_until(&flag, SHMEM_CMP_GE, value);
     else if (form == 1)
-        while (!shmem_long_test(&flag, SHMEM_CMP_GE, value)) {}
+        while (!shmem_long_test(&flag, SHMEM_CMP_GE, value)) {
+        }
     else
         shmem_long_wait_until_any(&flag, 1, NULL, SHMEM_CMP_GE, value);
 }
 
-/* data, fence, flag: who sees the flag sees the data. Once he has looked, he says so, and the next round may begin. */
+/* data, fence, flag: who sees the flag sees the data. Once he has looked, he says so, and the next round may
+ * begin. */
 static void test_fence(bool quiet)
 {
     int forms = 0;
@@ -76,7 +95,8 @@ static void test_fence(bool quiet)
     for (long round = 1; round <= ROUNDS; round++) {
         long mine[N], value = round << 20;
         forms++;
-        for (int i = 0; i < N; i++) mine[i] = value + me + i;
+        for (int i = 0; i < N; i++)
+            mine[i] = value + me + i;
         put_data(forms % 8, mine);
         if (forms % 8 == 7 && quiet)
             shmem_ctx_quiet(ctx);
@@ -113,14 +133,26 @@ static void test_quiet_for_all(void)
         long value = round * 64 + me;
         int list[3] = {second, third, second};
         switch (round % 3) {
-        case 0: shmem_long_p(&place[0], value, second); break;
-        case 1: shmem_long_put_nbi(&place[0], &value, 1, second); break;
-        case 2: shmem_long_atomic_set(&place[0], value, second); break;
+        case 0:
+            shmem_long_p(&place[0], value, second);
+            break;
+        case 1:
+            shmem_long_put_nbi(&place[0], &value, 1, second);
+            break;
+        case 2:
+            shmem_long_atomic_set(&place[0], value, second);
+            break;
         }
         switch (round / 3 % 3) {
-        case 0: shmem_quiet(); break;
-        case 1: shmem_pe_quiet(list, 3); break;
-        case 2: shmem_pe_quiet(&second, 1); break;
+        case 0:
+            shmem_quiet();
+            break;
+        case 1:
+            shmem_pe_quiet(list, 3);
+            break;
+        case 2:
+            shmem_pe_quiet(&second, 1);
+            break;
         }
         shmem_long_atomic_set(&told, round, third);
         shmem_long_wait_until(&told, SHMEM_CMP_GE, round);
@@ -139,7 +171,8 @@ static void test_nbi_fetch(void)
         long got[N], one = -1;
         uint64_t fetched = 99, swapped = 99;
         int forms = (int)(round % 4);
-        for (int i = 0; i < N; i++) source[i] = round * 1000 + me * 10 + i;
+        for (int i = 0; i < N; i++)
+            source[i] = round * 1000 + me * 10 + i;
         word = (uint64_t)(round * 100 + me);
         shmem_barrier_all();
         if (forms < 2) {
@@ -157,7 +190,8 @@ static void test_nbi_fetch(void)
             if (forms == 2) shmem_ctx_quiet(ctx);
             if (forms == 3) shmem_ctx_pe_quiet(ctx, &right, 1);
         }
-        for (int i = 0; i < N; i++) CHECK_NUM(got[i], round * 1000 + right * 10 + i, "get_nbi element %d", i);
+        for (int i = 0; i < N; i++)
+            CHECK_NUM(got[i], round * 1000 + right * 10 + i, "get_nbi element %d", i);
         CHECK_NUM(one, round * 1000 + right * 10 + 3, "get_nbi of one");
         CHECK_NUM(swapped, (uint64_t)(round * 100 + right), "fetch_add_nbi");
         CHECK(fetched == swapped || fetched == swapped + 5, "fetch_nbi: %llu", (unsigned long long)fetched);
@@ -167,7 +201,8 @@ static void test_nbi_fetch(void)
     }
 }
 
-/* Two PEs each store and then look at the other's: after quiet at least one of them must see the other's store. */
+/* Two PEs each store and then look at the other's: after quiet at least one of them must see the other's
+ * store. */
 static void test_store_load(void)
 {
     static long x, result;
@@ -196,16 +231,28 @@ static long sync_psync[SHMEM_SYNC_SIZE], barrier_psync[SHMEM_BARRIER_SYNC_SIZE];
 static void meet(int form)
 {
     switch (form) {
-    case 0: shmem_barrier_all(); break;
-    case 1: shmem_sync_all(); break;
-    case 2: shmem_team_sync(SHMEM_TEAM_WORLD); break;
-    case 3: shmem_barrier(0, 0, npes, barrier_psync); break;
-    case 4: (shmem_sync)(0, 0, npes, sync_psync); break;
-    default: shmem_free(shmem_malloc(8));
+    case 0:
+        shmem_barrier_all();
+        break;
+    case 1:
+        shmem_sync_all();
+        break;
+    case 2:
+        shmem_team_sync(SHMEM_TEAM_WORLD);
+        break;
+    case 3:
+        shmem_barrier(0, 0, npes, barrier_psync);
+        break;
+    case 4:
+        (shmem_sync)(0, 0, npes, sync_psync);
+        break;
+    default:
+        shmem_free(shmem_malloc(8));
     }
 }
 
-/* Stores to own memory, and stores through pointers, are seen by all after any of them; puts after those that quiet. */
+/* Stores to own memory, and stores through pointers, are seen by all after any of them; puts after those that
+ * quiet. */
 static void test_meetings(void)
 {
     static long own, through, put[2];
@@ -220,14 +267,17 @@ static void test_meetings(void)
         shmem_long_p(&put[1], value, right);
         if (!quiets) shmem_quiet();
         meet(form);
-        for (int pe = 0; pe < npes; pe++) CHECK_NUM(shmem_long_g(&own, pe), round * 100 + pe, "store of PE %d, form %d", pe, form);
+        for (int pe = 0; pe < npes; pe++)
+            CHECK_NUM(shmem_long_g(&own, pe), round * 100 + pe, "store of PE %d, form %d", pe, form);
         if (there != NULL) CHECK_NUM(through, round * 100 + left, "store through a pointer, form %d", form);
         CHECK_NUM(put[0], round * 100 + left, "put_nbi, form %d", form);
         CHECK_NUM(put[1], round * 100 + left, "p, form %d", form);
         meet((form + 1) % 6);
     }
-    for (int i = 0; i < SHMEM_SYNC_SIZE; i++) CHECK_NUM(sync_psync[i], (long)SHMEM_SYNC_VALUE, "pSync %d", i);
-    for (int i = 0; i < SHMEM_BARRIER_SYNC_SIZE; i++) CHECK_NUM(barrier_psync[i], (long)SHMEM_SYNC_VALUE, "pSync %d", i);
+    for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
+        CHECK_NUM(sync_psync[i], (long)SHMEM_SYNC_VALUE, "pSync %d", i);
+    for (int i = 0; i < SHMEM_BARRIER_SYNC_SIZE; i++)
+        CHECK_NUM(barrier_psync[i], (long)SHMEM_SYNC_VALUE, "pSync %d", i);
 }
 
 /* A context that is none, and lists of nobody. */
@@ -249,7 +299,8 @@ static void test_passive(void)
     word = stop = 0;
     shmem_barrier_all();
     if (me == npes - 1) {
-        while (*(volatile long *)&stop == 0) {} /* no call at all */
+        while (*(volatile long *)&stop == 0) {
+        } /* no call at all */
     } else if (me == 0) {
         for (long i = 1; i <= 100; i++) {
             shmem_long_p(&word, i, npes - 1);
@@ -266,8 +317,10 @@ int main(void)
 {
     check_start();
     if (shmem_ctx_create(0, &ctx) != 0) return 1;
-    for (int i = 0; i < SHMEM_SYNC_SIZE; i++) sync_psync[i] = SHMEM_SYNC_VALUE;
-    for (int i = 0; i < SHMEM_BARRIER_SYNC_SIZE; i++) barrier_psync[i] = SHMEM_SYNC_VALUE;
+    for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
+        sync_psync[i] = SHMEM_SYNC_VALUE;
+    for (int i = 0; i < SHMEM_BARRIER_SYNC_SIZE; i++)
+        barrier_psync[i] = SHMEM_SYNC_VALUE;
     shmem_barrier_all();
     test_nothing();
     test_fence(false);

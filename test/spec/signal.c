@@ -1,5 +1,5 @@
-/* Signals: once the signal is seen, the data that came with it is there, whatever the type, size and form; set and add;
- * puts of nothing signal too. */
+/* Signals: once the signal is seen, the data that came with it is there, whatever the type, size and form;
+ * set and add; puts of nothing signal too. */
 /* env: SHMEM_SYMMETRIC_SIZE=64M */
 #include "check.h"
 
@@ -14,7 +14,8 @@ static void receive(int op)
 {
     sent++;
     if (op == SHMEM_SIGNAL_SET) {
-        CHECK_NUM(shmem_signal_wait_until(&signal_word, SHMEM_CMP_EQ, sent * 3), sent * 3, "the value waited for");
+        CHECK_NUM(shmem_signal_wait_until(&signal_word, SHMEM_CMP_EQ, sent * 3), sent * 3,
+                  "the value waited for");
     } else {
         uint64_t seen = shmem_signal_wait_until(&signal_word, SHMEM_CMP_GE, sent * 3);
         CHECK_NUM(seen, sent * 3, "the value waited for");
@@ -39,38 +40,40 @@ static size_t count_of(uint64_t n)
     return counts[n % 6];
 }
 
-#define ROUND(TYPE, NAME, op, PUT) \
-    do { \
-        size_t n = count_of(sent); \
-        uint64_t id = sent; \
-        for (size_t i = 0; i < N; i++) mine[i] = VALUE(TYPE, me, i, id); \
-        PUT; \
-        receive(op); \
-        for (size_t i = 0; i < N; i++) { \
-            if (i < n) before[i] = VALUE(TYPE, left, i, id); \
+#define ROUND(TYPE, NAME, op, PUT)                                            \
+    do {                                                                      \
+        size_t n = count_of(sent);                                            \
+        uint64_t id = sent;                                                   \
+        for (size_t i = 0; i < N; i++)                                        \
+            mine[i] = VALUE(TYPE, me, i, id);                                 \
+        PUT;                                                                  \
+        receive(op);                                                          \
+        for (size_t i = 0; i < N; i++) {                                      \
+            if (i < n) before[i] = VALUE(TYPE, left, i, id);                  \
             CHECK_NUM(dest[i], before[i], #NAME " element %zu of %zu", i, n); \
-        } \
-        have_taken(); \
+        }                                                                     \
+        have_taken();                                                         \
     } while (0)
 
-#define FORMS(TYPE, NAME, op) \
-    ROUND(TYPE, NAME, op, shmem_##NAME##_put_signal(dest, mine, n, SIGNAL(op))); \
-    ROUND(TYPE, NAME, op, shmem_ctx_##NAME##_put_signal(ctx, dest, mine, n, SIGNAL(op))); \
-    ROUND(TYPE, NAME, op, shmem_##NAME##_put_signal_nbi(dest, mine, n, SIGNAL(op))); \
+#define FORMS(TYPE, NAME, op)                                                                 \
+    ROUND(TYPE, NAME, op, shmem_##NAME##_put_signal(dest, mine, n, SIGNAL(op)));              \
+    ROUND(TYPE, NAME, op, shmem_ctx_##NAME##_put_signal(ctx, dest, mine, n, SIGNAL(op)));     \
+    ROUND(TYPE, NAME, op, shmem_##NAME##_put_signal_nbi(dest, mine, n, SIGNAL(op)));          \
     ROUND(TYPE, NAME, op, shmem_ctx_##NAME##_put_signal_nbi(ctx, dest, mine, n, SIGNAL(op))); \
     ROUND(TYPE, NAME, op, shmem_##NAME##_put_signal(n ? dest : NULL, n ? mine : NULL, n, SIGNAL(op)))
 
-#define DEFINE(TYPE, NAME) \
-    static void test_##NAME(TYPE *dest) \
-    { \
-        static TYPE mine[N], before[N]; \
-        for (size_t i = 0; i < N; i++) dest[i] = before[i] = VALUE(TYPE, me, i, 12345); \
-        shmem_barrier_all(); \
-        for (int turn = 0; turn < 3; turn++) { \
-            FORMS(TYPE, NAME, SHMEM_SIGNAL_SET); \
-            FORMS(TYPE, NAME, SHMEM_SIGNAL_ADD); \
-        } \
-        shmem_barrier_all(); \
+#define DEFINE(TYPE, NAME)                                   \
+    static void test_##NAME(TYPE *dest)                      \
+    {                                                        \
+        static TYPE mine[N], before[N];                      \
+        for (size_t i = 0; i < N; i++)                       \
+            dest[i] = before[i] = VALUE(TYPE, me, i, 12345); \
+        shmem_barrier_all();                                 \
+        for (int turn = 0; turn < 3; turn++) {               \
+            FORMS(TYPE, NAME, SHMEM_SIGNAL_SET);             \
+            FORMS(TYPE, NAME, SHMEM_SIGNAL_ADD);             \
+        }                                                    \
+        shmem_barrier_all();                                 \
     }
 SHMEM_RMA_TYPES(DEFINE)
 
@@ -83,8 +86,12 @@ static const struct untyped {
     signal_fn *put, *nbi;
     ctx_signal_fn *ctx_put, *ctx_nbi;
 } untyped[] = {
-#define ROW(STEM, BYTES) \
-    {#STEM, BYTES, shmem_put##STEM##_signal, shmem_put##STEM##_signal_nbi, shmem_ctx_put##STEM##_signal, \
+#define ROW(STEM, BYTES)           \
+    {#STEM,                        \
+     BYTES,                        \
+     shmem_put##STEM##_signal,     \
+     shmem_put##STEM##_signal_nbi, \
+     shmem_ctx_put##STEM##_signal, \
      shmem_ctx_put##STEM##_signal_nbi},
     SHMEM_SIZES(ROW) ROW(mem, 1)
 #undef ROW
@@ -93,14 +100,16 @@ static const struct untyped {
 static void test_untyped(unsigned char *dest)
 {
     static __attribute__((aligned(16))) unsigned char mine[16 * N], expected[16 * N];
-    for (size_t k = 0; k < sizeof expected; k++) dest[k] = expected[k] = VALUE(unsigned char, me, k, 54321);
+    for (size_t k = 0; k < sizeof expected; k++)
+        dest[k] = expected[k] = VALUE(unsigned char, me, k, 54321);
     shmem_barrier_all();
     for (int turn = 0; turn < 4 * 2 * 6 * 6; turn++) {
         const struct untyped *u = &untyped[turn % 6];
         int form = turn / 6 % 4, op = turn / 24 % 2 ? SHMEM_SIGNAL_SET : SHMEM_SIGNAL_ADD;
         size_t n = count_of((uint64_t)turn / 48);
         uint64_t id = sent;
-        for (size_t k = 0; k < n * u->size; k++) mine[k] = VALUE(unsigned char, me, k, id);
+        for (size_t k = 0; k < n * u->size; k++)
+            mine[k] = VALUE(unsigned char, me, k, id);
         if (form == 0) u->put(dest, mine, n, SIGNAL(op));
         if (form == 1) u->nbi(dest, mine, n, SIGNAL(op));
         if (form == 2) u->ctx_put(ctx, dest, mine, n, SIGNAL(op));
@@ -155,7 +164,8 @@ static void test_crowd(void)
     if (me == 0) CHECK_NUM(sum, (uint64_t)npes * ADDS, "signals added");
 }
 
-/* A large message, whose last bytes are written when the signal is raised; the signal on the heap, the data not. */
+/* A large message, whose last bytes are written when the signal is raised; the signal on the heap, the data
+ * not. */
 static void test_large(void)
 {
     static uint32_t dest[300000];
@@ -163,10 +173,12 @@ static void test_large(void)
     uint64_t *word = shmem_calloc(2, sizeof *word);
     for (uint32_t round = 1; round <= 20; round++) {
         size_t n = 300000 - round * 13, wrong = 0;
-        for (size_t i = 0; i < n; i++) mine[i] = (uint32_t)i * round + (uint32_t)me;
+        for (size_t i = 0; i < n; i++)
+            mine[i] = (uint32_t)i * round + (uint32_t)me;
         shmem_uint32_put_signal_nbi(dest, mine, n, word, round, SHMEM_SIGNAL_SET, right);
         shmem_signal_wait_until(word, SHMEM_CMP_EQ, round);
-        for (size_t i = 0; i < n; i++) wrong += dest[i] != (uint32_t)i * round + (uint32_t)left;
+        for (size_t i = 0; i < n; i++)
+            wrong += dest[i] != (uint32_t)i * round + (uint32_t)left;
         CHECK_NUM(wrong, (size_t)0, "elements that had not come with their signal, round %u", round);
         shmem_signal_add(word + 1, 1, left);
         shmem_signal_wait_until(word + 1, SHMEM_CMP_GE, round);
@@ -201,7 +213,7 @@ int main(void)
     void *heap = shmem_align(16, 16 * N);
     static __attribute__((aligned(16))) unsigned char in_static[16 * N];
 #define TEST(TYPE, NAME) \
-    test_##NAME(heap); \
+    test_##NAME(heap);   \
     test_##NAME((TYPE *)(void *)in_static);
     SHMEM_RMA_TYPES(TEST)
 #undef TEST

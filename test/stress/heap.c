@@ -1,5 +1,5 @@
-/* Blocks come, grow, shrink, move and go for a while in a heap that is often full. Every block is filled by the left
- * neighbour, and holds what he put when it goes or moves. */
+/* Blocks come, grow, shrink, move and go for a while in a heap that is often full. Every block is filled by
+ * the left neighbour, and holds what he put when it goes or moves. */
 /* env: SHMEM_SYMMETRIC_SIZE=4M */
 /* timeout: 120 */
 #include "../spec/check.h"
@@ -20,7 +20,7 @@ static size_t random_size(void)
 }
 
 /* Some bytes of a page are as good as all of them. */
-#define FOR_BYTES(k, from, to) for (size_t k = (from); k < (to); k += k < 64 || (to) - k < 64 ? 1 : 61)
+#define FOR_BYTES(k, from, to) for (size_t k = (from); k < (to); k += k < 64 || (to)-k < 64 ? 1 : 61)
 
 static void fill(struct block *b, size_t from)
 {
@@ -34,7 +34,8 @@ static void check_filled(const struct block *b, size_t bytes)
     {
         /* the end of a block that grew is not where it was filled to */
         if (b->at[k] == VALUE(unsigned char, left, k, b->id)) continue;
-        CHECK(false, "block %llu of %zu bytes: byte %zu is %d", (unsigned long long)b->id, b->bytes, k, b->at[k]);
+        CHECK(false, "block %llu of %zu bytes: byte %zu is %d", (unsigned long long)b->id, b->bytes, k,
+              b->at[k]);
         break;
     }
 }
@@ -43,10 +44,17 @@ static void take(struct block *b, uint64_t id)
 {
     size_t bytes = random_size(), align = (size_t)8 << random_below(&r, 12);
     switch (random_below(&r, 4)) {
-    case 0: b->at = shmem_malloc(bytes); break;
-    case 1: b->at = shmem_align(align, bytes); break;
-    case 2: b->at = shmem_malloc_with_hints(bytes, (long)id); break;
-    default: b->at = shmem_calloc(bytes, 1);
+    case 0:
+        b->at = shmem_malloc(bytes);
+        break;
+    case 1:
+        b->at = shmem_align(align, bytes);
+        break;
+    case 2:
+        b->at = shmem_malloc_with_hints(bytes, (long)id);
+        break;
+    default:
+        b->at = shmem_calloc(bytes, 1);
     }
     if (b->at == NULL) return;
     *b = (struct block){b->at, bytes, id};
