@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/order.h"
 #include "core/sync.h"
 #include "core/symm.h"
 #include "core/wait.h"
@@ -39,8 +40,10 @@ static uint32_t epoch_of(uint32_t slot, int member)
     return (uint32_t)(__atomic_load_n(&m->arrival, __ATOMIC_ACQUIRE) >> 32);
 }
 
-static bool waits_for(const struct hm_blocked *b, int member)
+/* Has PE `pe`, blocked as `b` says, really nobody to meet there yet? What it published may be a moment old. */
+static bool waits_for(int pe, const struct hm_blocked *b, int member)
 {
+    if (b->kind == HM_BLOCKED_PAIR) return hm_pair_is_ahead(pe, b->pe);
     return (int32_t)(epoch_of(b->team_slot, member) - b->epoch) < 0;
 }
 
@@ -58,7 +61,7 @@ static bool leads_back(int pe, const struct hm_blocked *b, struct chain *c)
     for (int i = 0; i < n; i++) {
         int next = b->kind == HM_BLOCKED_PAIR ? b->pe : b->team_start + i * b->team_stride;
         struct hm_blocked theirs;
-        if ((unsigned)next >= (unsigned)hm_world.npes || (b->kind == HM_BLOCKED_TEAM && !waits_for(b, i))) continue;
+        if ((unsigned)next >= (unsigned)hm_world.npes || !waits_for(pe, b, i)) continue;
         if (next == hm_world.pe && here) return true;
         if (next != hm_world.pe && is_blocked(next, &theirs) && leads_back(next, &theirs, c)) return true;
     }
@@ -73,14 +76,13 @@ static void report(const struct chain *c, const char *call)
     if (!hm_world_claim_report()) return;
     for (int i = 0; i < c->length && n < sizeof text - 80; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "%sPE %d waits in %s for PE %d", i ? ", " : "", c->pe[i],
-                              c->at[i].call, c->pe[(i + 1) % c->length]);
-    hm_die(call, "deadlock: %s; all members of a team must make their collective calls in the same order", text);
+                              i ? c->at[i].call : call, c->pe[(i + 1) % c->length]);
+    hm_die(call, "deadlock: %s; all PEs must make the calls in which they meet others in the same order", text);
 }
 
-void hm_deadlock_look(struct hm_wait *w, const struct hm_sync *s)
+void hm_deadlock_look(struct hm_wait *w)
 {
     struct chain c = {.length = 0};
-    (void)s;
     if (hm_world.thread_level == THREAD_MULTIPLE || !leads_back(hm_world.pe, &w->about, &c)) {
         w->looks = 0;
         return;

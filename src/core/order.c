@@ -39,6 +39,12 @@ static uint32_t *pair_count(int a, int b)
     return (uint32_t *)((char *)hm_world.job + hm_job_pairs_at(npes)) + (size_t)a * npes + b;
 }
 
+bool hm_pair_is_ahead(int a, int b)
+{
+    uint32_t mine = __atomic_load_n(pair_count(a, b), __ATOMIC_ACQUIRE);
+    return (int32_t)(__atomic_load_n(pair_count(b, a), __ATOMIC_ACQUIRE) - mine) < 0;
+}
+
 void hm_sync_pe(int pe, const char *call)
 {
     hm_world_need(call);
@@ -54,6 +60,7 @@ void hm_sync_pe(int pe, const char *call)
     hm_wait_begin(&w, hm_wait_meet_bell(), false, call);
     w.about.kind = HM_BLOCKED_PAIR;
     w.about.pe = pe;
+    w.stuck = hm_deadlock_look;
     while ((int32_t)(__atomic_load_n(theirs, __ATOMIC_ACQUIRE) - turn) < 0) hm_wait_pause(&w);
     hm_wait_end(&w);
 }

@@ -24,6 +24,7 @@ void hm_team_sync(struct hm_team *team, const char *call);
 void hm_set_barrier(struct hm_team *set, const char *call); /* active sets */
 void hm_set_sync(struct hm_team *set, const char *call);
 void hm_sync_pe(int pe, const char *call); /* shmemx_sync_pe */
+bool hm_pair_is_ahead(int a, int b); /* PE a has come to meet PE b, which has not come yet */
 
 /* Locks: first come first served; see lock.c. */
 void hm_lock_set(long *lock, const char *call);

@@ -199,7 +199,7 @@ static void look_for_missing(struct hm_wait *w)
         w->published->pe = first;
         w->published->missing = missing;
     }
-    hm_deadlock_look(w, s);
+    hm_deadlock_look(w);
 }
 
 static void about_team(struct hm_wait *w, struct hm_sync *s, const char *call, struct hm_bell *bell)

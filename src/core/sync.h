@@ -80,9 +80,9 @@ void hm_sync_slot_give(int slot);
 void hm_sync_slot_clear(int slot, int size);
 void hm_sync_open(struct hm_sync *s, int slot, int start, int stride, int size, int me);
 
-/* A member asleep in a meeting: ends the job with a sentence when the meeting can never happen (deadlock.c). */
+/* A PE asleep in a meeting, of a team or of two: ends the job with a sentence when it can never happen (deadlock.c). */
 struct hm_wait;
-void hm_deadlock_look(struct hm_wait *w, const struct hm_sync *s);
+void hm_deadlock_look(struct hm_wait *w);
 
 const char *hm_coll_name(enum hm_coll_kind kind);
 

@@ -1,7 +1,7 @@
 /* agree list: the pairs of calls to try, one a line: WHERE X Y NAME_OF_X NAME_OF_Y.
  * agree WHERE X Y: PE 0 makes call X, all others call Y. WHERE: for each of the two, w on the world or t on a split team.
  * Whatever happens, nobody comes back from it: the job must end, and say what the two calls were. */
-#include <shmem.h>
+#include <shmemx.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,10 +45,11 @@ CALL(do_inscan, shmem_long_sum_inscan(team, a, b, 4))
 CALL(do_exscan, shmem_long_sum_exscan(team, a, b, 4))
 CALL(do_nothing, shmem_long_sum_reduce(team, NULL, NULL, 0))
 CALL(do_set_barrier, shmem_barrier(0, 0, shmem_n_pes(), sync_array))
+CALL(do_pair, shmemx_sync_pe(shmem_my_pe() ? 0 : 1))
 CALL(do_set_sum, shmem_long_sum_to_all(a, b, 4, 0, 0, shmem_n_pes(), a, sync_array))
 
-/* on: where it can be made, w the world alone, t a split team alone, b both, s an active set of its own. same: calls that
- * are the same to the library have the same letter. */
+/* on: where it can be made, w the world alone, t a split team alone, b both, s among PEs of its own. same: calls that are
+ * the same to the library have the same letter; v is a variant with other arguments, tried against its like alone. */
 static const struct kind {
     const char *name;
     void (*call)(shmem_team_t team);
@@ -61,39 +62,46 @@ static const struct kind {
     {"finalize", do_finalize, 'w', 'f', "shmem_finalize"},
     {"exit", do_exit, 'w', 'f', "exit"},
     {"malloc", do_malloc, 'w', 0, "shmem_malloc"},
-    {"malloc_more", do_malloc_more, 'w', 0, "shmem_malloc"},
+    {"malloc_more", do_malloc_more, 'w', 'v', "shmem_malloc"},
     {"calloc", do_calloc, 'w', 0, "shmem_calloc"},
     {"align", do_align, 'w', 0, "shmem_align"},
     {"hints", do_hints, 'w', 0, "shmem_malloc_with_hints"},
     {"realloc", do_realloc, 'w', 0, "shmem_realloc"},
     {"free", do_free, 'w', 0, "shmem_free"},
-    {"free_other", do_free_other, 'w', 0, "shmem_free"},
+    {"free_other", do_free_other, 'w', 'v', "shmem_free"},
     {"split", do_split, 'b', 0, "shmem_team_split_strided"},
     {"split_2d", do_split_2d, 'b', 0, "shmem_team_split_2d"},
     {"destroy", do_destroy, 't', 0, "shmem_team_destroy"},
     {"broadcast", do_broadcast, 'b', 0, "shmem_long_broadcast"},
-    {"broadcast_root", do_broadcast_root, 'b', 0, "shmem_long_broadcast"},
-    {"broadcast_more", do_broadcast_more, 'b', 0, "shmem_long_broadcast"},
+    {"broadcast_root", do_broadcast_root, 'b', 'v', "shmem_long_broadcast"},
+    {"broadcast_more", do_broadcast_more, 'b', 'v', "shmem_long_broadcast"},
     {"collect", do_collect, 'b', 0, "shmem_long_collect"},
     {"fcollect", do_fcollect, 'b', 0, "shmem_long_fcollect"},
-    {"fcollect_more", do_fcollect_more, 'b', 0, "shmem_long_fcollect"},
+    {"fcollect_more", do_fcollect_more, 'b', 'v', "shmem_long_fcollect"},
     {"alltoall", do_alltoall, 'b', 0, "shmem_long_alltoall"},
     {"alltoalls", do_alltoalls, 'b', 0, "shmem_long_alltoalls"},
     {"sum", do_sum, 'b', 0, "shmem_long_sum_reduce"},
-    {"max", do_max, 'b', 0, "shmem_long_max_reduce"},
-    {"sum_double", do_sum_double, 'b', 0, "shmem_double_sum_reduce"},
-    {"sum_more", do_sum_more, 'b', 0, "shmem_long_sum_reduce"},
+    {"max", do_max, 'b', 'v', "shmem_long_max_reduce"},
+    {"sum_double", do_sum_double, 'b', 'v', "shmem_double_sum_reduce"},
+    {"sum_more", do_sum_more, 'b', 'v', "shmem_long_sum_reduce"},
     {"inscan", do_inscan, 'b', 0, "shmem_long_sum_inscan"},
     {"exscan", do_exscan, 'b', 0, "shmem_long_sum_exscan"},
-    {"nothing", do_nothing, 'b', 0, "shmem_long_sum_reduce"},
+    {"nothing", do_nothing, 'b', 'v', "shmem_long_sum_reduce"},
     {"set_barrier", do_set_barrier, 's', 0, "shmem_barrier"},
     {"set_sum", do_set_sum, 's', 0, "shmem_long_sum_to_all"},
+    {"pair", do_pair, 's', 0, "shmemx_sync_pe"},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static void print_pair(const char *where, const struct kind *x, const struct kind *y)
 {
     printf("%s %s %s %s %s\n", where, x->name, y->name, x->said, y->said);
+}
+
+static bool are_variants(const struct kind *x, const struct kind *y)
+{
+    const char *from = strrchr(x->said, '_'), *with = strrchr(y->said, '_');
+    return from && with && !strcmp(from, with); /* ..._reduce of any type and operation */
 }
 
 /* On one and the same team all pairs; across teams, where the calls are told apart by who waits for whom, one in five,
@@ -103,7 +111,9 @@ static void list(void)
     for (int i = 0; i < KINDS; i++) {
         for (int k = 0; k < KINDS; k++) {
             const struct kind *x = &kinds[i], *y = &kinds[k];
-            bool alike = i == k || (x->same && x->same == y->same);
+            bool variant = x->same == 'v' || y->same == 'v';
+            if (variant && !are_variants(x, y)) continue;
+            bool alike = i == k || (x->same && x->same == y->same && !variant);
             bool x_world = x->on == 'w' || x->on == 'b', y_world = y->on == 'w' || y->on == 'b';
             bool x_team = x->on == 't' || x->on == 'b', y_team = y->on == 't' || y->on == 'b';
             if (!alike && x_world && y_world) print_pair("ww", x, y);

@@ -20,5 +20,13 @@ while read -r where x y name_x name_y; do
         [ $failed -le 10 ] && echo "FAIL $where: PE 0 $x, others $y: status $rc" && head -5 out
     fi
 done < pairs
+"$OSHCC" -O1 -g "$SRC/test/launch/ring.c" -o ring || exit 1
+"$OSHRUN" --timeout $limit -n 3 ./ring > out 2>&1 < /dev/null
+rc=$?
+if [ $rc -ne 1 ] || ! grep -q 'deadlock: .*PE 0 waits in shmemx_sync_pe for PE 1' out; then
+    failed=$((failed + 1))
+    echo "FAIL three PEs in a circle of pairs: status $rc"
+    cat out
+fi
 echo "$tried pairs on $npes PEs, $failed failed; $((sum / tried / 1000)) ms each, at most $((most / 1000)) ms ($slowest)"
 [ $tried -gt 500 ] && [ $failed -eq 0 ]
