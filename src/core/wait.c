@@ -219,7 +219,7 @@ static uint64_t nap_ns(struct hm_wait *w)
 static void step_sleep(struct hm_wait *w)
 {
     hm_world_safe_point();
-    uint64_t nap = nap_ns(w);
+    uint64_t nap = hm_options.poll ? nap_ns(w) : 0; /* 0: until woken */
     int e = w->mask ? hm_futex_wait_some(w->word, w->seq, nap, w->mask) : hm_futex_wait(w->word, w->seq, nap);
     w->seq = __atomic_load_n(w->word, __ATOMIC_SEQ_CST);
     if (e == -ETIMEDOUT && w->stuck) w->stuck(w);
