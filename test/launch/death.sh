@@ -38,6 +38,13 @@ for stage in "plain after:0" "hang during:3" "half before:3" "word wait:3"; do
     [ $rc = 137 ] || fail "$stage: PE killed: status $rc"
 done
 
+# one that waits: the line names the call
+start_job 3 -n 3 "$pe" hang
+sleep 0.3
+kill -9 $(children "$(guard_of $job)" | tail -1)
+wait $job
+says "killed in a wait" 'PE 2 .*signal 9.*waiting in shmem_barrier_all'
+
 # at any moment of the start
 for delay in 0 0.002 0.004 0.006 0.01 0.015 0.02 0.03 0.05; do
     start_job 0 -n 4 "$pe" hang

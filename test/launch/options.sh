@@ -61,6 +61,21 @@ expect 0 "several programs" "$OSHRUN" -n 2 -x A=1 sh -c 'echo $SHMEM_PE $SHMEM_N
 expect 0 "a job in a job" "$OSHRUN" -n 2 sh -c '"$0" -n 2 sh -c "echo \$SHMEM_PE \$SHMEM_NPES"' "$OSHRUN"
 [ "$(sort out | tr '\n' ,)" = "0 2,0 2,1 2,1 2," ] || fail "a job in a job: $(cat out)"
 
+# signals, limits, descriptors and the rest reach a PE as they reached oshrun
+cat > state.sh <<'END'
+grep -E '^(Sig(Blk|Ign|Cgt)|Groups|Umask|Seccomp|NoNewPrivs|Cpus_allowed)' /proc/self/status
+ulimit -a
+ls /proc/self/fd | sort -n | tr '\n' ' '
+END
+( trap '' USR1 CHLD PIPE; umask 027; ulimit -c 0; ulimit -Sn 200; exec 7< /dev/null
+  bash state.sh > direct 2>&1 < /dev/null
+  "$OSHRUN" -n 1 bash -c 'IFS=: read -r fd _ <<< "$SHMEM_LAUNCH"; eval "exec $fd>&-"; exec bash state.sh' > one 2>&1 < /dev/null
+  "$OSHRUN" -n 2 --output two bash -c 'IFS=: read -r fd _ <<< "$SHMEM_LAUNCH"; eval "exec $fd>&-"; exec bash state.sh 2>&1' < /dev/null )
+diff direct one || fail "one PE: its state differs"
+diff direct two/0.out || fail "PE 0: its state differs"
+diff direct two/1.out || fail "PE 1: its state differs"
+expect 3 "SIGCHLD ignored" bash -c 'trap "" CHLD; exec "$0" -n 2 sh -c "exit 3"' "$OSHRUN"
+
 # one core for each PE, never two PEs on one unless asked
 expect 0 "not bound" "$OSHRUN" -n 2 sh -c 'grep Cpus_allowed_list /proc/self/status'
 [ "$(cut -f2 out | sort -u)" = "$(grep Cpus_allowed_list /proc/self/status | cut -f2)" ] || fail "bound without --bind"

@@ -141,7 +141,7 @@ int main(int argc, char **argv)
         }
         for (;;) {
             char *p = malloc(1000);
-            fprintf(stderr, "%.0p", (void *)p);
+            printf("busy %p\n", (void *)p);
             free(p);
         }
     } else if (!strcmp(mode, "signals")) {

@@ -43,6 +43,13 @@ for s in USR1 USR2 WINCH; do
 done
 kill -TERM $job; ends 143 "passed on"
 
+# through a shell, which has no handler
+start_job 2 -n 2 sh -c '"$0" signals; :' "$pe"
+wait_for 2 ^up out
+kill -USR1 $job
+wait_for 2 ^usr1 out || fail "USR1 through a shell: $(cat out)"
+kill -TERM $job; ends 143 "through a shell"
+
 # SIGQUIT asks, the job goes on
 start_job 3 -n 3 "$pe" hang
 sleep 0.5

@@ -20,4 +20,8 @@ for membarrier in on off; do
     mode 2 SHMEM_MEMBARRIER=$membarrier SHMEM_CORES=1 SHMEM_SLEEP_AFTER=5  # sleep now and then
     mode 8 SHMEM_MEMBARRIER=$membarrier SHMEM_CORES=1 SHMEM_SLEEP_AFTER=0
 done
+# PEs that were told different numbers of cores must still meet in the same way.
+if ! "$OSHRUN" --timeout 60 -n 3 sh -c 'SHMEM_CORES=$((SHMEM_PE * 32 + 1)) exec ./wakeup 2000' > out 2>&1 < /dev/null
+then echo "FAIL different SHMEM_CORES"; cat out; failed=1
+fi
 exit $failed

@@ -461,6 +461,16 @@ static bool left_to_pe(struct hm_guard *g, bool tty)
     return !g->interrupts[0] || g->interrupts[2] - g->interrupts[0] > 1000 * MS;
 }
 
+/* For the program rather than for the shell around it, which the signal would kill. */
+static void pass_on(struct hm_guard *g, int sig)
+{
+    for (int pe = 0; pe < g->npes; pe++) {
+        pid_t joined = g->hub.members[pe].pid;
+        if (joined && joined != g->pes[pe].pid) kill(joined, sig);
+        else if (!g->pes[pe].ended) hm_pe_signal(g, pe, sig);
+    }
+}
+
 static void forward(struct hm_guard *g, int sig, bool tty)
 {
     for (int pe = 0; pe < g->npes; pe++)
@@ -488,7 +498,7 @@ static void window_changed(struct hm_guard *g)
         hm_pe_resize(g, &size);
         break;
     }
-    signal_all(g, SIGWINCH);
+    pass_on(g, SIGWINCH);
 }
 
 static void on_signal(struct hm_guard *g, int sig, bool tty)
@@ -499,14 +509,26 @@ static void on_signal(struct hm_guard *g, int sig, bool tty)
     case SIGTSTP: case SIGTTIN: case SIGTTOU: begin_stop(g, tty); break;
     case SIGCONT: continue_all(g); break;
     case SIGWINCH: window_changed(g); break;
-    default: forward(g, sig, false); break;
+    default: pass_on(g, sig); break;
     }
+}
+
+/* The groups first, which needs no look into /proc; then whoever is left. */
+static void kill_everything(struct hm_guard *g)
+{
+    __atomic_store_n(&g->hub.job->stopping, 2, __ATOMIC_RELEASE);
+    for (int pe = 0; pe < g->npes; pe++) {
+        const struct hm_pe *p = &g->pes[pe];
+        if (!p->pid || p->exited) continue;
+        if (p->own_session) kill(-p->pid, SIGKILL);
+        kill(p->pid, SIGKILL);
+    }
+    hm_tree_kill();
 }
 
 static void die_with_front(struct hm_guard *g)
 {
-    __atomic_store_n(&g->hub.job->stopping, 2, __ATOMIC_RELEASE);
-    hm_tree_kill();
+    kill_everything(g);
     _exit(1);
 }
 
@@ -838,8 +860,7 @@ static void clear_away(struct hm_guard *g)
         hm_tree_signal(getpid(), SIGCONT, 0);
         usleep(50000);
     }
-    __atomic_store_n(&g->hub.job->stopping, 2, __ATOMIC_RELEASE);
-    hm_tree_kill();
+    if (g->pes) kill_everything(g);
 }
 
 void hm_guard_run(const struct hm_run *run, const struct hm_origin *origin, int control, int input)

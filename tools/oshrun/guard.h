@@ -28,6 +28,7 @@ struct hm_origin {
     struct termios mode; /* of a terminal among output and error */
     struct winsize size;
     bool same_output;   /* output and error are one open file */
+    bool child_ignored; /* SIGCHLD was ignored, which would hide how PEs end */
 };
 
 /* Between front and guard. */

@@ -183,6 +183,7 @@ static bool on_control(struct front *f, int *status)
     if (note.kind == HM_NOTE_STOPPED) stop_self();
     if (note.kind != HM_NOTE_DONE) return false;
     *status = note.value;
+    waitpid(f->guard, NULL, 0);
     return true;
 }
 
@@ -251,6 +252,8 @@ int main(int argc, char **argv)
     drop_outer_wire();
     read_origin(&origin);
     block_signals(f, &set);
+    origin.child_ignored = f->was_ignored[SIGCHLD];
+    signal(SIGCHLD, SIG_DFL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     f->signals = signalfd(-1, &set, SFD_CLOEXEC);
     int rc = start_guard(f, &run, &origin, argc, argv);

@@ -207,6 +207,7 @@ static void child(struct hm_guard *g, int pe, struct plan *plan, pid_t guard)
     set_environment(g, pe, plan->wire);
     if (program->wdir && chdir(program->wdir) != 0) fail_start(g, pe, "chdir");
     setrlimit(RLIMIT_NOFILE, &g->origin->files);
+    if (g->origin->child_ignored) signal(SIGCHLD, SIG_IGN);
     sigprocmask(SIG_SETMASK, &g->origin->mask, NULL);
     execvp(program->argv[0], program->argv);
     fail_start(g, pe, "exec");
