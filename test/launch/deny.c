@@ -1,5 +1,5 @@
 /* deny CALL[,CALL ...] COMMAND ...: runs the command with system calls that fail, as in a sandbox: a seccomp filter, put
- * together by hand. CALL is a name of the table below; a name with an operation denies that operation alone. */
+ * together by hand. CALL is a name of the table below; some are one operation of a system call. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/audit.h>
@@ -18,24 +18,27 @@
 #define SYS_pidfd_open 434
 #endif
 
+/* Denied are calls of which half a word of an argument is (or is not) a value: of futex the operation, of pread64 the
+ * upper half of an offset, which is 0 in files but not in /proc/self/pagemap. arg -1: all calls. */
 static const struct denied {
     const char *name;
-    int number, error;
-    int operation; /* of futex, -1: all */
+    int number, error, arg;
+    unsigned upper, value;
+    int but; /* deny what is not `value` */
 } table[] = {
-    {"membarrier", SYS_membarrier, EPERM, -1},
-    {"membarrier_unknown", SYS_membarrier, ENOSYS, -1},
-    {"memfd_create", SYS_memfd_create, ENOSYS, -1},
-    {"pidfd_open", SYS_pidfd_open, ENOSYS, -1},
-    {"futex_bitset", SYS_futex, ENOSYS, FUTEX_WAIT_BITSET},
-    {"futex_wake_bitset", SYS_futex, ENOSYS, FUTEX_WAKE_BITSET},
-    {"futex_wait", SYS_futex, ENOSYS, FUTEX_WAIT}, /* private futexes, those of threads, are other operations */
-    {"futex_wake", SYS_futex, ENOSYS, FUTEX_WAKE},
-    {"affinity", SYS_sched_getaffinity, EPERM, -1},
-    {"pread64", SYS_pread64, EPERM, -1}, /* how /proc/self/pagemap is read */
-    {"mincore", SYS_mincore, EPERM, -1},
-    {"fallocate", SYS_fallocate, EPERM, -1},
-    {"madvise", SYS_madvise, EPERM, -1},
+    {"membarrier", SYS_membarrier, EPERM, -1, 0, 0, 0},
+    {"membarrier_unknown", SYS_membarrier, ENOSYS, -1, 0, 0, 0},
+    {"memfd_create", SYS_memfd_create, ENOSYS, -1, 0, 0, 0},
+    {"pidfd_open", SYS_pidfd_open, ENOSYS, -1, 0, 0, 0},
+    {"futex_bitset", SYS_futex, ENOSYS, 1, 0, FUTEX_WAIT_BITSET, 0},
+    {"futex_wake_bitset", SYS_futex, ENOSYS, 1, 0, FUTEX_WAKE_BITSET, 0},
+    {"futex_wait", SYS_futex, ENOSYS, 1, 0, FUTEX_WAIT, 0}, /* those between threads are private: other numbers */
+    {"futex_wake", SYS_futex, ENOSYS, 1, 0, FUTEX_WAKE, 0},
+    {"affinity", SYS_sched_getaffinity, EPERM, -1, 0, 0, 0},
+    {"pagemap", SYS_pread64, EPERM, 3, 1, 0, 1},
+    {"mincore", SYS_mincore, EPERM, -1, 0, 0, 0},
+    {"fallocate", SYS_fallocate, EPERM, -1, 0, 0, 0},
+    {"madvise", SYS_madvise, EPERM, -1, 0, 0, 0},
 };
 enum { MOST = sizeof table / sizeof table[0] };
 
@@ -60,10 +63,11 @@ static void deny(const struct denied *d)
 {
     unsigned error = SECCOMP_RET_ERRNO | (unsigned)d->error;
     load(offsetof(struct seccomp_data, nr));
-    unless((unsigned)d->number, d->operation < 0 ? 1 : 3);
-    if (d->operation >= 0) {
-        load(offsetof(struct seccomp_data, args[1]));
-        unless((unsigned)d->operation, 1);
+    unless((unsigned)d->number, d->arg < 0 ? 1 : 3 + (unsigned char)d->but);
+    if (d->arg >= 0) {
+        load(offsetof(struct seccomp_data, args[0]) + 8 * (size_t)d->arg + 4 * d->upper);
+        unless(d->value, 1);
+        if (d->but) add((struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 1));
     }
     result(error);
 }

@@ -66,6 +66,12 @@ static void look_cores(struct hm_finding *f)
         say(f, true, "%d (of %ld in the machine; no CPU limit by a cgroup below that)", usable, all);
 }
 
+static void look_affinity(struct hm_finding *f)
+{
+    uint8_t mask[1024];
+    say_call(f, hm_os_affinity(mask, sizeof mask) ? 0 : -1);
+}
+
 static void look_memory(struct hm_finding *f)
 {
     double unit = (double)sysconf(_SC_PAGESIZE) / (1 << 30);
@@ -220,6 +226,7 @@ static const struct {
     const char *instead;
 } facilities[] = {
     {"usable cores", look_cores, NULL},
+    {"affinity mask", look_affinity, "all processors of the machine count as usable"},
     {"memory", look_memory, NULL},
     {"memory limit", look_memory_limit, NULL},
     {"memfd_create", look_memfd, "heaps are unlinked files in /dev/shm, $TMPDIR or /tmp"},
