@@ -115,7 +115,7 @@ static void at_exit(int status, void *arg)
 /* What the PEs tell each other at init. */
 struct greeting {
     uint64_t heap_bytes, image_identity, image_span;
-    uint32_t cgroup_cores;
+    uint32_t cgroup_cores, asked_cores;
     uint8_t membarrier, image_shared, affinity_known, spare;
     uint8_t affinity[64];
     char because[152];
@@ -180,6 +180,7 @@ static void greet(struct start *st, const char *call)
     const char *because = !hm_options.static_data ? "SHMEM_STATIC is off" : st->image->because;
     snprintf(g->because, sizeof g->because, "%s", because ? because : "");
     g->cgroup_cores = (uint32_t)hm_os_cgroup_cores();
+    g->asked_cores = hm_options.cores < INT_MAX ? (uint32_t)hm_options.cores : INT_MAX;
     g->affinity_known = hm_os_affinity(g->affinity, sizeof g->affinity);
     g->membarrier = hm_options.membarrier && hm_os_membarrier_register() == 0;
     st->all = calloc((size_t)st->who.npes, sizeof *st->all);
@@ -194,13 +195,14 @@ static void greet(struct start *st, const char *call)
     hm_world.page->blocked[0].kind = HM_BLOCKED_NOT;
 }
 
-/* The CPUs that any of the PEs may use, within the tightest cgroup. */
+/* The CPUs that any of the PEs may use, within the tightest cgroup. All must come to the same number, as it decides how
+ * they meet: what PE 0 was told by SHMEM_CORES counts. */
 static int usable_cores(const struct start *st)
 {
     uint8_t any[sizeof st->mine.affinity] = {0};
     int limit = INT_MAX, n = 0;
     bool known = true;
-    if (hm_options.cores > 0) return (int)hm_options.cores;
+    if (st->all[0].asked_cores > 0) return (int)st->all[0].asked_cores;
     for (int i = 0; i < st->who.npes; i++) {
         for (size_t k = 0; k < sizeof any; k++) any[k] |= st->all[i].affinity[k];
         known &= st->all[i].affinity_known;
