@@ -24,9 +24,11 @@ static bool read_file(const char *path, char *text, size_t size)
 static bool number(const char *p, uint64_t *value)
 {
     *value = 0;
-    while (*p == ' ') p++;
+    while (*p == ' ')
+        p++;
     if (*p < '0' || *p > '9') return false; /* "max" */
-    for (; *p >= '0' && *p <= '9'; p++) *value = *value * 10 + (uint64_t)(*p - '0');
+    for (; *p >= '0' && *p <= '9'; p++)
+        *value = *value * 10 + (uint64_t)(*p - '0');
     return true;
 }
 
@@ -36,7 +38,8 @@ static void join(char *to, size_t size, const char *a, const char *b, const char
     const char *part[] = {a, b, c, d};
     size_t n = 0;
     for (int i = 0; i < 4; i++)
-        for (const char *p = part[i]; *p && n < size - 1; p++) to[n++] = *p;
+        for (const char *p = part[i]; *p && n < size - 1; p++)
+            to[n++] = *p;
     to[n] = 0;
 }
 
@@ -47,7 +50,8 @@ static void tighten(struct hm_memlimit *limit, uint64_t bytes, const char *a, co
     join(limit->whose, sizeof limit->whose, a, b, c, "");
 }
 
-/* The group and all above it. In a container the path may be the host's: then only the last, its root, is there. */
+/* The group and all above it. In a container the path may be the host's: then only the last, its root, is
+ * there. */
 static void look_at_groups(struct hm_memlimit *limit, const char *root, char *path, const char *file)
 {
     for (;;) {
@@ -55,8 +59,8 @@ static void look_at_groups(struct hm_memlimit *limit, const char *root, char *pa
         uint64_t bytes;
         join(name, sizeof name, root, path, "/", file);
         if (read_file(name, text, sizeof text) && number(text, &bytes))
-            tighten(limit, bytes, "of cgroup ", *path ? path : "/", !strcmp(file, "memory.max") ? " (memory.max)"
-                                                                    : " (memory.limit_in_bytes)");
+            tighten(limit, bytes, "of cgroup ", *path ? path : "/",
+                    !strcmp(file, "memory.max") ? " (memory.max)" : " (memory.limit_in_bytes)");
         char *slash = strrchr(path, '/');
         if (!slash) return;
         *slash = 0;
@@ -83,8 +87,10 @@ static void look_at_cgroups(struct hm_memlimit *limit)
         *path++ = 0;
         controllers++;
         if (!strcmp(path, "/")) *path = 0;
-        if (!*controllers) look_at_groups(limit, "/sys/fs/cgroup", path, "memory.max");
-        else if (has_memory(controllers)) look_at_groups(limit, "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes");
+        if (!*controllers)
+            look_at_groups(limit, "/sys/fs/cgroup", path, "memory.max");
+        else if (has_memory(controllers))
+            look_at_groups(limit, "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes");
     }
 }
 
@@ -100,11 +106,12 @@ void hm_memlimit_find(struct hm_memlimit *limit)
     char text[4096];
     *limit = (struct hm_memlimit){0};
     if (read_file("/proc/meminfo", text, sizeof text)) {
-        tighten(limit, meminfo(text, "MemTotal:") + meminfo(text, "SwapTotal:"), "of the machine (memory and swap)", "", "");
+        tighten(limit, meminfo(text, "MemTotal:") + meminfo(text, "SwapTotal:"),
+                "of the machine (memory and swap)", "", "");
         char mode[16];
         if (read_file("/proc/sys/vm/overcommit_memory", mode, sizeof mode) && *mode == '2')
-            tighten(limit, meminfo(text, "CommitLimit:"), "of the kernel for all processes (vm.overcommit_memory is 2)", "",
-                    "");
+            tighten(limit, meminfo(text, "CommitLimit:"),
+                    "of the kernel for all processes (vm.overcommit_memory is 2)", "", "");
     }
     look_at_cgroups(limit);
 }

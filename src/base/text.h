@@ -11,19 +11,25 @@ struct hm_text {
 
 static inline void hm_text_add(struct hm_text *t, const char *s)
 {
-    while (*s && t->n < sizeof t->at - 1) t->at[t->n++] = *s++;
+    while (*s && t->n < sizeof t->at - 1)
+        t->at[t->n++] = *s++;
 }
 
 static inline void hm_text_number(struct hm_text *t, uint64_t value, unsigned base)
 {
     char digits[24];
     int n = 0;
-    do digits[n++] = "0123456789abcdef"[value % base];
+    do
+        digits[n++] = "0123456789abcdef"[value % base];
     while (value /= base);
-    while (n && t->n < sizeof t->at - 1) t->at[t->n++] = digits[--n];
+    while (n && t->n < sizeof t->at - 1)
+        t->at[t->n++] = digits[--n];
 }
 
-static inline void hm_text_dec(struct hm_text *t, uint64_t value) { hm_text_number(t, value, 10); }
+static inline void hm_text_dec(struct hm_text *t, uint64_t value)
+{
+    hm_text_number(t, value, 10);
+}
 
 static inline void hm_text_hex(struct hm_text *t, uint64_t value)
 {

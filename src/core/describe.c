@@ -1,4 +1,5 @@
-/* What an address is, in words, when it is not what a call needs. Off every good path, so it takes its time. */
+/* What an address is, in words, when it is not what a call needs. Off every good path, so it takes its time.
+ */
 #define _GNU_SOURCE
 #include "core/symm.h"
 
@@ -24,15 +25,18 @@ static const char *remedy(void)
 static bool is_peers(uintptr_t addr, char *text, size_t size)
 {
     for (unsigned pe = 0; pe < hm_symm.npes; pe++) {
-        size_t in_heap = addr - (uintptr_t)hm_symm.peer[pe].heap, in_data = addr - (uintptr_t)hm_symm.peer[pe].data;
+        size_t in_heap = addr - (uintptr_t)hm_symm.peer[pe].heap,
+               in_data = addr - (uintptr_t)hm_symm.peer[pe].data;
         bool heap = hm_symm.peer[pe].heap && in_heap < hm_symm.heap_size;
         bool data = hm_symm.peer[pe].data && in_data < hm_symm.data_span;
         if (!heap && !data) continue;
-        if (addr - hm_symm.heap_base < hm_symm.heap_size || addr - hm_symm.data_base < hm_symm.data_span) return false;
+        if (addr - hm_symm.heap_base < hm_symm.heap_size || addr - hm_symm.data_base < hm_symm.data_span)
+            return false;
         uintptr_t own = heap ? hm_symm.heap_base + in_heap : hm_symm.data_base + in_data;
-        snprintf(text, size, "in %s of PE %u as it is mapped here (offset %zu); use this PE's own address of it, %p, and "
-                 "the number %u as PE", heap ? "the heap" : "the static data", pe, heap ? in_heap : in_data, (void *)own,
-                 pe);
+        snprintf(text, size,
+                 "in %s of PE %u as it is mapped here (offset %zu); use this PE's own address of it, %p, and "
+                 "the number %u as PE",
+                 heap ? "the heap" : "the static data", pe, heap ? in_heap : in_data, (void *)own, pe);
         return true;
     }
     return false;
@@ -45,14 +49,17 @@ static bool is_own_heap(uintptr_t addr, char *text, size_t size)
     if (o < hm_symm.real_heap_limit)
         snprintf(text, size, "in the symmetric heap (offset %zu)", o);
     else
-        snprintf(text, size, "behind the top of the symmetric heap (offset %zu, the top is %zu): never allocated, or "
-                 "freed; use what shmem_malloc returned", o, hm_symm.real_heap_limit);
+        snprintf(text, size,
+                 "behind the top of the symmetric heap (offset %zu, the top is %zu): never allocated, or "
+                 "freed; use what shmem_malloc returned",
+                 o, hm_symm.real_heap_limit);
     return true;
 }
 
 /* --- stacks --- */
 
-/* Where pthread_getattr_np knows nothing (no /proc): what lies above this frame, within the limit of a stack. */
+/* Where pthread_getattr_np knows nothing (no /proc): what lies above this frame, within the limit of a stack.
+ */
 static bool is_above_this_frame(uintptr_t addr)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -91,8 +98,8 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         uintptr_t at = info->dlpi_addr + p->p_vaddr;
         if (p->p_type == PT_GNU_RELRO) relro = at, relro_end = hm_round_down(at + p->p_memsz, hm_os_page());
-        if (p->p_type == PT_TLS && size > offsetof(struct dl_phdr_info, dlpi_tls_data) && info->dlpi_tls_data &&
-            o->addr - (uintptr_t)info->dlpi_tls_data < p->p_memsz)
+        if (p->p_type == PT_TLS && size > offsetof(struct dl_phdr_info, dlpi_tls_data) &&
+            info->dlpi_tls_data && o->addr - (uintptr_t)info->dlpi_tls_data < p->p_memsz)
             o->found = o->thread_local_data = true;
         if (p->p_type == PT_LOAD && o->addr - at < p->p_memsz) {
             o->found = true;
@@ -127,13 +134,14 @@ static void describe_file(const struct hm_place *p, char *text, size_t size)
     if (!strncmp(p->path, "/dev/zero", 9) || !strncmp(p->path, "/SYSV", 5))
         snprintf(text, size, "in memory shared between processes by mmap or shmget%s", remedy());
     else if (p->path[0] == '[')
-        snprintf(text, size, "in a part of the address space that is the kernel's own, %s%s", p->path, remedy());
+        snprintf(text, size, "in a part of the address space that is the kernel's own, %s%s", p->path,
+                 remedy());
     else
         snprintf(text, size, "in a mapping of the file %s%s", hm_maps_name(p->path), remedy());
 }
 
-/* Stacks stand above a closed page; so do arenas of malloc (of other threads than the first), but those begin at a
- * multiple of 64 MiB, with a header that says how long they are. */
+/* Stacks stand above a closed page; so do arenas of malloc (of other threads than the first), but those begin
+ * at a multiple of 64 MiB, with a header that says how long they are. */
 __attribute__((no_sanitize("address"))) static const char *stack_or_arena(const struct hm_place *p)
 {
     const volatile size_t *head = (const volatile size_t *)p->start; /* arena, heap before, bytes */
@@ -179,10 +187,12 @@ void hm_symm_describe(const void *pointer, char *text, size_t size)
         snprintf(text, size, "NULL%s", remedy());
     else if (addr < 65536)
         snprintf(text, size, "NULL and %zu bytes more%s", (size_t)addr, remedy());
-    else if (is_own_heap(addr, text, size) || is_peers(addr, text, size)) return;
+    else if (is_own_heap(addr, text, size) || is_peers(addr, text, size))
+        return;
     else if (is_own_stack(addr))
         snprintf(text, size, "on the stack of this thread%s", remedy());
-    else if (is_objects(addr, text, size)) return;
+    else if (is_objects(addr, text, size))
+        return;
     else if (hm_maps_find(addr, &place) == 0)
         describe_place(&place, text, size);
     else

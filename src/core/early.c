@@ -38,7 +38,10 @@ void shmemx_early_start(int argc, char **argv, char **envp, const void *begin, c
     if (strcmp(hm_boot_find(envp)->name, "single") != 0) hm_image_share(true);
 }
 
-int hm_early_ran(void) { return ran; }
+int hm_early_ran(void)
+{
+    return ran;
+}
 
 int hm_early_versions(char *text, unsigned long size)
 {
@@ -46,9 +49,11 @@ int hm_early_versions(char *text, unsigned long size)
     if (sscanf(HM_VERSION, "%u.%u", &major, &minor) != 2) return 0;
     for (const unsigned *v = versions; v && v < versions_end; v++) {
         if (!*v || *v >> 8 == (major << 8 | minor)) continue; /* 0: padding of the linker */
-        snprintf(text, size, "the program was compiled with shmem.h of hbmesh %u.%u.%u, but runs with library %s; compile "
-                 "it again with this library's oshcc, or run it with that version's library",
-                 *v >> 16, *v >> 8 & 0xff, *v & 0xff, HM_VERSION);
+        snprintf(
+            text, size,
+            "the program was compiled with shmem.h of hbmesh %u.%u.%u, but runs with library %s; compile "
+            "it again with this library's oshcc, or run it with that version's library",
+            *v >> 16, *v >> 8 & 0xff, *v & 0xff, HM_VERSION);
         return -EINVAL;
     }
     return 0;

@@ -65,7 +65,10 @@ static void read_registers(struct fault *f, const ucontext_t *u)
     }
 }
 #else
-static void read_registers(struct fault *f, const ucontext_t *u) { (void)f, (void)u; }
+static void read_registers(struct fault *f, const ucontext_t *u)
+{
+    (void)f, (void)u;
+}
 #endif
 
 /* --- where --- */
@@ -122,10 +125,13 @@ static bool is_overflow(const struct fault *f, const struct hm_place *p)
 static void add_place(struct hm_text *t, const struct fault *f)
 {
     struct hm_place p;
-    if (hm_maps_find(f->addr, &p) != 0) return;
-    if (is_overflow(f, &p)) {
-        hm_text_add(t, ", stack overflow: this thread's stack is full; look for endless recursion or large local "
-                       "arrays, or raise ulimit -s");
+    bool known = hm_maps_find(f->addr, &p) == 0;
+    bool near_stack = f->addr + 65536 >= f->sp && f->addr < f->sp + 65536;
+    if (!known && !near_stack) return;
+    if (known ? is_overflow(f, &p) : near_stack) {
+        hm_text_add(
+            t, ", stack overflow: this thread's stack is full; look for endless recursion or large local "
+               "arrays, or raise ulimit -s");
     } else if (!p.mapped) {
         hm_text_add(t, ", where no memory is mapped");
     } else {
@@ -146,7 +152,10 @@ static void add_address(struct hm_text *t, const struct fault *f)
         hm_text_add(t, "a pointer that is no address");
         return;
     }
-    hm_text_add(t, f->access == 'w' ? "write to " : f->access == 'r' ? "read from " : f->access == 'x' ? "jump to " : "access to ");
+    hm_text_add(t, f->access == 'w'   ? "write to "
+                   : f->access == 'r' ? "read from "
+                   : f->access == 'x' ? "jump to "
+                                      : "access to ");
     hm_text_hex(t, f->addr);
     enum where where = find_segment(f->addr, &pe, &offset);
     if (where != NOWHERE) {
@@ -171,7 +180,8 @@ static bool count_committed(unsigned pe, uint64_t until, uint64_t *bytes)
     for (size_t at = 0; at < top; at += step) {
         size_t n = top - at < step ? top - at : step;
         if (syscall(SYS_mincore, hm_symm.peer[pe].heap + at, n, in_core) != 0) continue;
-        for (size_t i = 0; i < n / page; i++) mine += in_core[i] & 1;
+        for (size_t i = 0; i < n / page; i++)
+            mine += in_core[i] & 1;
         if (hm_os_now() > until) break;
     }
     *bytes += mine * page;
@@ -184,7 +194,8 @@ static bool add_file_system(struct hm_text *t, uintptr_t addr)
 {
     struct hm_place p;
     struct statfs fs;
-    if (hm_maps_find(addr, &p) != 0 || !p.mapped || p.path[0] != '/' || !strncmp(p.path, "/memfd:", 7)) return false;
+    if (hm_maps_find(addr, &p) != 0 || !p.mapped || p.path[0] != '/' || !strncmp(p.path, "/memfd:", 7))
+        return false;
     char *slash = strrchr(p.path, '/');
     *slash = 0;
     if (statfs(*p.path ? p.path : "/", &fs) != 0) return false;
@@ -225,10 +236,14 @@ static void add_bus(struct hm_text *t, const struct fault *f)
         hm_text_add(t, ", ");
         add_segment(t, where, pe, offset);
     }
-    if (f->info->si_code == BUS_ADRALN) hm_text_add(t, ", which is not aligned as the instruction needs it");
-    else if (f->info->si_code == BUS_MCEERR_AR) hm_text_add(t, ", where the memory itself is broken (hardware error)");
-    else if (where == IN_HEAP || where == IN_DATA) add_out_of_memory(t, f);
-    else hm_text_add(t, ", behind the end of a mapped file that was cut short, or of a full file system");
+    if (f->info->si_code == BUS_ADRALN)
+        hm_text_add(t, ", which is not aligned as the instruction needs it");
+    else if (f->info->si_code == BUS_MCEERR_AR)
+        hm_text_add(t, ", where the memory itself is broken (hardware error)");
+    else if (where == IN_HEAP || where == IN_DATA)
+        add_out_of_memory(t, f);
+    else
+        hm_text_add(t, ", behind the end of a mapped file that was cut short, or of a full file system");
 }
 
 /* --- by whom --- */
@@ -236,13 +251,26 @@ static void add_bus(struct hm_text *t, const struct fault *f)
 static void add_arithmetic(struct hm_text *t, int code)
 {
     switch (code) {
-    case FPE_INTDIV: hm_text_add(t, "integer division by zero, or one whose result does not fit"); break;
-    case FPE_INTOVF: hm_text_add(t, "integer overflow"); break;
-    case FPE_FLTDIV: hm_text_add(t, "floating-point division by zero"); break;
-    case FPE_FLTOVF: hm_text_add(t, "floating-point overflow"); break;
-    case FPE_FLTUND: hm_text_add(t, "floating-point underflow"); break;
-    case FPE_FLTINV: hm_text_add(t, "invalid floating-point operation"); break;
-    default: hm_text_add(t, "arithmetic error");
+    case FPE_INTDIV:
+        hm_text_add(t, "integer division by zero, or one whose result does not fit");
+        break;
+    case FPE_INTOVF:
+        hm_text_add(t, "integer overflow");
+        break;
+    case FPE_FLTDIV:
+        hm_text_add(t, "floating-point division by zero");
+        break;
+    case FPE_FLTOVF:
+        hm_text_add(t, "floating-point overflow");
+        break;
+    case FPE_FLTUND:
+        hm_text_add(t, "floating-point underflow");
+        break;
+    case FPE_FLTINV:
+        hm_text_add(t, "invalid floating-point operation");
+        break;
+    default:
+        hm_text_add(t, "arithmetic error");
     }
 }
 
@@ -272,9 +300,12 @@ static void find_caller(const struct fault *f, struct blame *b)
 static void find_blame(const struct fault *f, struct blame *b)
 {
     *b = (struct blame){.at = 0};
-    if (f->info->si_code <= 0 && f->sig != SIGABRT) return; /* sent: it has nothing to do with where it came */
-    if (hm_symbols_in_program(f->pc)) b->at = f->pc;
-    else find_caller(f, b);
+    if (f->info->si_code <= 0 && f->sig != SIGABRT)
+        return; /* sent: it has nothing to do with where it came */
+    if (hm_symbols_in_program(f->pc))
+        b->at = f->pc;
+    else
+        find_caller(f, b);
 }
 
 static void add_blame(struct hm_text *t, const struct blame *b)
@@ -324,17 +355,22 @@ static void report(const struct fault *f, const char *name)
     if (blame.call) hm_text_add(&t, blame.call), hm_text_add(&t, ": ");
     hm_text_add(&t, name);
     hm_text_add(&t, ": ");
-    if (f->info->si_code <= 0) add_sender(&t, f);
-    else if (f->sig == SIGFPE) add_arithmetic(&t, f->info->si_code);
-    else if (f->sig == SIGBUS) add_bus(&t, f);
-    else if (f->sig == SIGSEGV) add_address(&t, f);
+    if (f->info->si_code <= 0)
+        add_sender(&t, f);
+    else if (f->sig == SIGFPE)
+        add_arithmetic(&t, f->info->si_code);
+    else if (f->sig == SIGBUS)
+        add_bus(&t, f);
+    else if (f->sig == SIGSEGV)
+        add_address(&t, f);
     add_blame(&t, &blame);
     write_line(&t);
 }
 
 /* --- the handler --- */
 
-/* The default course, as if nobody had looked: pending until the handler returns, with all that the kernel said. */
+/* The default course, as if nobody had looked: pending until the handler returns, with all that the kernel
+ * said. */
 static void pass_on(int sig, siginfo_t *info)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -397,7 +433,8 @@ static void take_stack(void)
 {
     stack_t now, none = {.ss_flags = SS_DISABLE};
     size_t page = hm_os_page();
-    if (!own_stack || sigaltstack(NULL, &now) != 0 || now.ss_sp != own_stack || now.ss_flags & SS_ONSTACK) return;
+    if (!own_stack || sigaltstack(NULL, &now) != 0 || now.ss_sp != own_stack || now.ss_flags & SS_ONSTACK)
+        return;
     if (sigaltstack(&none, NULL) == 0) munmap(own_stack - page, STACK_BYTES + page), own_stack = NULL;
 }
 
@@ -408,7 +445,8 @@ void hm_fault_install(void)
     for (size_t i = 0; i < HM_COUNT(signals); i++) {
         struct sigaction now, ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
         sigfillset(&ours.sa_mask);
-        if (sigaction(signals[i].number, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
+        if (sigaction(signals[i].number, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
+            now.sa_handler == SIG_DFL)
             sigaction(signals[i].number, &ours, NULL);
     }
 }
@@ -417,7 +455,8 @@ void hm_fault_remove(void)
 {
     for (size_t i = 0; i < HM_COUNT(signals); i++) {
         struct sigaction now, plain = {.sa_handler = SIG_DFL};
-        if (sigaction(signals[i].number, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_fault)
+        if (sigaction(signals[i].number, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO &&
+            now.sa_sigaction == on_fault)
             sigaction(signals[i].number, &plain, NULL);
     }
     take_stack();

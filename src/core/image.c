@@ -25,13 +25,13 @@
 /* Holes at least this long are left out of core files. */
 #define BIG_HOLE ((size_t)1 << 20)
 
-/* What this file knows. Linked from the archive it lies inside the image itself: nothing of it may be written between
- * the copy and the switch, and a child of fork finds in it what the parent had at the fork. */
+/* What this file knows. Linked from the archive it lies inside the image itself: nothing of it may be written
+ * between the copy and the switch, and a child of fork finds in it what the parent had at the fork. */
 static struct hm_image image = {.fd = -1, .because = "nothing has asked for it yet"};
 static bool tried, scanned, handlers_set;
 
-/* The forking thread's own, between the handlers of one fork. In thread-local storage, which is never in the image, so
- * several threads may fork at a time and nothing that is shared is written. */
+/* The forking thread's own, between the handlers of one fork. In thread-local storage, which is never in the
+ * image, so several threads may fork at a time and nothing that is shared is written. */
 static __thread struct {
     char *snapshot; /* NULL: there was no memory for it */
     bool active;
@@ -52,7 +52,8 @@ struct scan {
 static uint64_t hash_bytes(uint64_t hash, const void *data, size_t n)
 {
     const unsigned char *p = data;
-    while (n--) hash = (hash ^ *p++) * 0x100000001b3ull;
+    while (n--)
+        hash = (hash ^ *p++) * 0x100000001b3ull;
     return hash;
 }
 
@@ -63,7 +64,8 @@ static bool hash_build_id(struct scan *s, const char *note, size_t bytes, size_t
         size_t name = hm_round_up(head->n_namesz, 4), desc = hm_round_up(head->n_descsz, align);
         size_t whole = sizeof *head + name + desc;
         if (whole > bytes) return false;
-        if (head->n_type == NT_GNU_BUILD_ID && head->n_namesz == 4 && !memcmp(note + sizeof *head, "GNU", 4)) {
+        if (head->n_type == NT_GNU_BUILD_ID && head->n_namesz == 4 &&
+            !memcmp(note + sizeof *head, "GNU", 4)) {
             s->hash = hash_bytes(s->hash, note + sizeof *head + name, head->n_descsz);
             return true;
         }
@@ -73,7 +75,7 @@ static bool hash_build_id(struct scan *s, const char *note, size_t bytes, size_t
     return false;
 }
 
-static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) *what)
+static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) * what)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -102,13 +104,14 @@ static void scan_headers(struct scan *s, const struct dl_phdr_info *info)
     }
 }
 
-static void scan_segment(struct scan *s, uintptr_t at, const ElfW(Phdr) *p)
+static void scan_segment(struct scan *s, uintptr_t at, const ElfW(Phdr) * p)
 {
     size_t page = hm_os_page();
     uintptr_t start = hm_round_down(at, page), end = hm_round_up(at + p->p_memsz, page);
     uintptr_t file_end = hm_round_up(at + p->p_filesz, page);
     if (p->p_flags & PF_X) s->refused = "the executable has a segment that is both writable and executable";
-    if (s->relro <= start && s->relro_end > start) start = s->relro_end < end ? s->relro_end : end;
+    if (s->relro <= start && s->relro_end > start)
+        start = s->relro_end < end ? s->relro_end : end;
     else if (s->relro < end && s->relro_end > start && s->relro_end > s->relro)
         s->refused = "the executable's read-only relocations lie inside its data";
     if (start >= end) return;
@@ -156,10 +159,11 @@ static void scan(struct scan *s)
     hash_file(s);
     s->out.identity = s->hash;
     if (!s->refused && !s->out.parts) s->refused = "the executable has no writable data";
-    /* There libc's own data would be inside. Between a fork and the first handler the child's libc writes its locks and
-     * lists: in memory that it still shares with its parent. */
+    /* There libc's own data would be inside. Between a fork and the first handler the child's libc writes its
+     * locks and lists: in memory that it still shares with its parent. */
     if (!s->refused && !s->has_interpreter)
-        s->refused = "the program is linked statically, which fork cannot be made safe with (oshcc -hm-static can)";
+        s->refused =
+            "the program is linked statically, which fork cannot be made safe with (oshcc -hm-static can)";
 }
 
 /* --- is it as the program's file says, and nobody else's? --- */
@@ -179,8 +183,8 @@ static bool look_at_map(void *arg, const struct hm_map *map)
     return c->plain && c->next < c->end;
 }
 
-/* A program may have protected a page of its data, or mapped something of its own over it: a copy would undo that.
- * Where the mappings cannot be read, that is taken not to be so. */
+/* A program may have protected a page of its data, or mapped something of its own over it: a copy would undo
+ * that. Where the mappings cannot be read, that is taken not to be so. */
 static bool parts_are_plain(const struct hm_image *of)
 {
     for (int i = 0; i < of->parts; i++) {
@@ -203,8 +207,8 @@ static bool is_single_threaded(bool early)
 
 /* --- the copy ---
  *
- * System calls as such: the sanitizers' wrappers look at what is between variables, and a sanitizer's runtime that is
- * linked into the executable lies in what is being copied. */
+ * System calls as such: the sanitizers' wrappers look at what is between variables, and a sanitizer's runtime
+ * that is linked into the executable lies in what is being copied. */
 
 static int copy_bytes(int fd, const char *from, size_t n, off_t at)
 {
@@ -221,7 +225,8 @@ static int copy_bytes(int fd, const char *from, size_t n, off_t at)
 
 #define PAGEMAP_PAGES 512
 
-/* The kernel's list of our pages; -1 where it is denied, or is not about our addresses (under an emulator). */
+/* The kernel's list of our pages; -1 where it is denied, or is not about our addresses (under an emulator).
+ */
 static int pagemap_open(void)
 {
     uint64_t entry = 0;
@@ -241,8 +246,8 @@ __attribute__((no_sanitize("address", "undefined"))) static bool is_zero(const c
     return true;
 }
 
-/* Pages that were never touched are zero and stay holes. Where the kernel does not tell which those are, they are read:
- * that maps the one zero page and costs no memory. */
+/* Pages that were never touched are zero and stay holes. Where the kernel does not tell which those are, they
+ * are read: that maps the one zero page and costs no memory. */
 static int copy_tail(int fd, int pagemap, const char *from, size_t n, off_t at, size_t *copied)
 {
     size_t page = hm_os_page();
@@ -273,7 +278,8 @@ static int copy_out(const struct scan *s, int fd, int pagemap, size_t *copied)
         rc = copy_bytes(fd, from, file_end, at);
         *copied += file_end;
         if (!rc)
-            rc = copy_tail(fd, pagemap, from + file_end, s->out.part[i].bytes - file_end, at + (off_t)file_end, copied);
+            rc = copy_tail(fd, pagemap, from + file_end, s->out.part[i].bytes - file_end,
+                           at + (off_t)file_end, copied);
     }
     return rc;
 }
@@ -290,7 +296,8 @@ static void advise(uintptr_t at, size_t bytes, int advice)
     if (bytes) syscall(SYS_madvise, at, bytes, advice);
 }
 
-/* Big holes out, all else in: written to a core file, a hole would be filled first, with memory and then with disk. */
+/* Big holes out, all else in: written to a core file, a hole would be filled first, with memory and then with
+ * disk. */
 static void trim_part(const struct hm_image *of, int i)
 {
     uintptr_t start = of->base + of->part[i].at;
@@ -300,7 +307,8 @@ static void trim_part(const struct hm_image *of, int i)
         off_t data = lseek(of->fd, at, SEEK_DATA);
         if (data < 0 && errno != ENXIO) return;
         if (data < 0 || data > end) data = end;
-        if ((size_t)(data - at) >= BIG_HOLE) advise(start + (size_t)(at - file_at), (size_t)(data - at), MADV_DONTDUMP);
+        if ((size_t)(data - at) >= BIG_HOLE)
+            advise(start + (size_t)(at - file_at), (size_t)(data - at), MADV_DONTDUMP);
         if (data == end) return;
         at = lseek(of->fd, data, SEEK_HOLE);
         if (at < 0) return;
@@ -310,7 +318,8 @@ static void trim_part(const struct hm_image *of, int i)
 void hm_image_trim_core(void)
 {
     int saved = errno;
-    for (int i = 0; image.fd >= 0 && i < image.parts; i++) trim_part(&image, i);
+    for (int i = 0; image.fd >= 0 && i < image.parts; i++)
+        trim_part(&image, i);
     errno = saved;
 }
 
@@ -366,8 +375,8 @@ static bool is_inside(const void *addr)
     return (uintptr_t)addr - image.base < image.span;
 }
 
-/* Registered before any other handler where that can be had: so this one runs last before the fork, and the child's
- * first after it. Signals wait meanwhile: a handler in the child must find its own data. */
+/* Registered before any other handler where that can be had: so this one runs last before the fork, and the
+ * child's first after it. Signals wait meanwhile: a handler in the child must find its own data. */
 static void fork_prepare(void)
 {
     int saved = errno;
@@ -375,8 +384,9 @@ static void fork_prepare(void)
     forking.active = image.fd >= 0;
     if (!forking.active) return;
     if (is_inside(&all))
-        hm_die("fork", "this thread's stack is a global or static array, which is shared memory, so parent and child "
-                       "would run on one stack; take the stack from malloc or mmap, or set SHMEM_STATIC=off");
+        hm_die("fork",
+               "this thread's stack is a global or static array, which is shared memory, so parent and child "
+               "would run on one stack; take the stack from malloc or mmap, or set SHMEM_STATIC=off");
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &forking.signals);
     forking.snapshot = take_snapshot(image.fd, file_bytes(&image));
@@ -399,8 +409,9 @@ static void fork_child(void)
     if (!forking.active) return;
     forking.active = false;
     if (!forking.snapshot || !put_snapshot(forking.snapshot, &image)) {
-        static const char text[] = "hbmesh: fork: there is no memory for the child's own copy of the global and static "
-                                   "variables; the child ends (status 127). Free some memory, or set SHMEM_STATIC=off\n";
+        static const char text[] =
+            "hbmesh: fork: there is no memory for the child's own copy of the global and static "
+            "variables; the child ends (status 127). Free some memory, or set SHMEM_STATIC=off\n";
         if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(127);
         _exit(127);
     }
@@ -416,8 +427,8 @@ static void fork_child(void)
 
 static int map_part(const struct hm_image *of, int i, int fd, uintptr_t base)
 {
-    long at = syscall(SYS_mmap, base + of->part[i].at, of->part[i].bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                      fd, (off_t)of->part[i].file_at);
+    long at = syscall(SYS_mmap, base + of->part[i].at, of->part[i].bytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_FIXED, fd, (off_t)of->part[i].file_at);
     return at == -1 ? -errno : 0;
 }
 
@@ -433,7 +444,8 @@ static int switch_over(const struct scan *s, int fd, size_t *copied)
         rc = map_part(&s->out, i, fd, s->out.base);
         if (!rc || !i) continue;
         char *back = take_snapshot(fd, file_bytes(&s->out)); /* half a switch is undone */
-        if (!back || !put_snapshot(back, &s->out)) hm_die(NULL, "static data: out of memory while it was being shared");
+        if (!back || !put_snapshot(back, &s->out))
+            hm_die(NULL, "static data: out of memory while it was being shared");
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (pagemap >= 0) close(pagemap);
@@ -444,12 +456,19 @@ static int switch_over(const struct scan *s, int fd, size_t *copied)
 static const char *reason(int error)
 {
     switch (error) {
-    case EFBIG: return "its copy in memory would be larger than RLIMIT_FSIZE (ulimit -f) allows";
-    case EMFILE: return "this process has no file descriptor left (RLIMIT_NOFILE, ulimit -n)";
-    case ENFILE: return "the machine has no file descriptor left";
-    case ENOMEM: case ENOSPC: return "there is no memory for its shared copy";
-    case EFAULT: return "a part of it cannot be read";
-    default: return "the system gives no shared memory for it (memfd_create, /dev/shm and /tmp all fail)";
+    case EFBIG:
+        return "its copy in memory would be larger than RLIMIT_FSIZE (ulimit -f) allows";
+    case EMFILE:
+        return "this process has no file descriptor left (RLIMIT_NOFILE, ulimit -n)";
+    case ENFILE:
+        return "the machine has no file descriptor left";
+    case ENOMEM:
+    case ENOSPC:
+        return "there is no memory for its shared copy";
+    case EFAULT:
+        return "a part of it cannot be read";
+    default:
+        return "the system gives no shared memory for it (memfd_create, /dev/shm and /tmp all fail)";
     }
 }
 

@@ -10,9 +10,12 @@ static const char *take_number(const char *p, unsigned base, uint64_t *value)
     *value = 0;
     for (;; p++) {
         unsigned digit;
-        if (*p >= '0' && *p <= '9') digit = (unsigned)(*p - '0');
-        else if (*p >= 'a' && *p <= 'f') digit = (unsigned)(*p - 'a') + 10;
-        else break;
+        if (*p >= '0' && *p <= '9')
+            digit = (unsigned)(*p - '0');
+        else if (*p >= 'a' && *p <= 'f')
+            digit = (unsigned)(*p - 'a') + 10;
+        else
+            break;
         if (digit >= base) break;
         *value = *value * base + digit;
     }
@@ -40,7 +43,8 @@ static bool parse(const char *p, struct hm_map *map)
     p = take_number(p, 16, &device);
     if (*p++ != ' ') return false;
     p = take_number(p, 10, &map->inode);
-    while (*p == ' ') p++;
+    while (*p == ' ')
+        p++;
     map->start = start;
     map->end = end;
     map->path = p;

@@ -11,13 +11,13 @@ struct code {
 };
 
 static struct code library, program;
-static const ElfW(Sym) *symbols;
+static const ElfW(Sym) * symbols;
 static const char *names;
 static size_t count;
 static char program_path[256] = "the program";
 
-/* The table of symbols does not say how long it is; the table of their hashes does, in its way: the last chain ends with
- * the last symbol. */
+/* The table of symbols does not say how long it is; the table of their hashes does, in its way: the last
+ * chain ends with the last symbol. */
 static size_t count_by_hash(const uint32_t *table)
 {
     uint32_t buckets = table[0], first = table[1], bloom = table[2], last = 0;
@@ -25,11 +25,12 @@ static size_t count_by_hash(const uint32_t *table)
     for (uint32_t i = 0; i < buckets; i++)
         if (bucket[i] > last) last = bucket[i];
     if (last < first) return first;
-    while (!(chain[last - first] & 1)) last++;
+    while (!(chain[last - first] & 1))
+        last++;
     return last + 1;
 }
 
-static void read_dynamic(const ElfW(Dyn) *d, uintptr_t bias)
+static void read_dynamic(const ElfW(Dyn) * d, uintptr_t bias)
 {
     for (; d->d_tag != DT_NULL; d++) {
         /* the dynamic linker has made addresses of some of these */
@@ -73,9 +74,18 @@ void hm_symbols_prepare(void)
     if (n > 0) program_path[n] = 0;
 }
 
-bool hm_symbols_in_library(uintptr_t pc) { return pc >= library.start && pc < library.end; }
-bool hm_symbols_in_program(uintptr_t pc) { return pc >= program.start && pc < program.end; }
-uintptr_t hm_symbols_program_offset(uintptr_t pc) { return pc - program.bias; }
+bool hm_symbols_in_library(uintptr_t pc)
+{
+    return pc >= library.start && pc < library.end;
+}
+bool hm_symbols_in_program(uintptr_t pc)
+{
+    return pc >= program.start && pc < program.end;
+}
+uintptr_t hm_symbols_program_offset(uintptr_t pc)
+{
+    return pc - program.bias;
+}
 
 const char *hm_symbols_program(void)
 {

@@ -22,7 +22,8 @@ int main(int argc, char **argv)
         FILE *f = fopen(argv[1], "w");
         fprintf(f, "%d\n", (int)getpid());
         fclose(f);
-        for (;;) pause();
+        for (;;)
+            pause();
     }
     if (me == 1) abort();
     shmem_barrier_all();

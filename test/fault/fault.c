@@ -18,16 +18,28 @@ static const long constant = 5;
 static volatile int zero;
 long shared_word;
 
-static void null_pointer(void) { *(volatile int *)(uintptr_t)zero = 1; }
-static void null_field(void) { (void)*(volatile int *)(uintptr_t)(zero + 24); }
-static void wild(void) { (void)*(volatile int *)(uintptr_t)(0xdead000000000000ul + (unsigned)zero); }
+static void null_pointer(void)
+{
+    *(volatile int *)(uintptr_t)zero = 1;
+}
+static void null_field(void)
+{
+    (void)*(volatile int *)(uintptr_t)(zero + 24);
+}
+static void wild(void)
+{
+    (void)*(volatile int *)(uintptr_t)(0xdead000000000000ul + (unsigned)zero);
+}
 static void unmapped(void)
 {
     char *p = mmap(NULL, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     munmap(p, 1 << 20);
     *(volatile char *)p = 1;
 }
-static void read_only(void) { *(volatile long *)(uintptr_t)&constant = 1; }
+static void read_only(void)
+{
+    *(volatile long *)(uintptr_t)&constant = 1;
+}
 static void jump(void)
 {
     static char data[64];
@@ -73,15 +85,25 @@ static int recurse(int n)
     depth++;
     return recurse(n + 1) + frame[(n + 1) % 1000];
 }
-static void stack_overflow(void) { recurse(zero); }
+static void stack_overflow(void)
+{
+    recurse(zero);
+}
 static void big_frame(void)
 {
     volatile char frame[16 << 20];
-    for (size_t i = sizeof frame; i > 0; i -= 512) frame[i - 1] = 1;
+    for (size_t i = sizeof frame; i > 0; i -= 512)
+        frame[i - 1] = 1;
 }
 
-static void divide(void) { zero = 5 / zero; }
-static void aborted(void) { abort(); }
+static void divide(void)
+{
+    zero = 5 / zero;
+}
+static void aborted(void)
+{
+    abort();
+}
 static void sent(void)
 {
     pid_t pid = fork(), parent = getppid();
@@ -89,7 +111,8 @@ static void sent(void)
         kill(me >= 0 ? getppid() : parent, SIGSEGV);
         _exit(0);
     }
-    for (;;) pause();
+    for (;;)
+        pause();
 }
 static void *dies(void *arg)
 {
@@ -100,8 +123,10 @@ static void *dies(void *arg)
 static void in_thread(void)
 {
     pthread_t thread[4];
-    for (int i = 0; i < 4; i++) pthread_create(&thread[i], NULL, dies, NULL);
-    for (int i = 0; i < 4; i++) pthread_join(thread[i], NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&thread[i], NULL, dies, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
 }
 static void file_end(void)
 {
@@ -159,11 +184,27 @@ static const struct {
     void (*run)(void);
     int all; /* every PE does it */
 } ways[] = {
-    {"null", null_pointer, 0}, {"null_field", null_field, 0}, {"wild", wild, 0}, {"unmapped", unmapped, 0},
-    {"read_only", read_only, 0}, {"jump", jump, 0}, {"freed_own", freed_own, 1}, {"freed_put", freed_put, 1},
-    {"freed_ptr", freed_ptr, 1}, {"local_null", local_null, 0}, {"stack_overflow", stack_overflow, 0},
-    {"big_frame", big_frame, 0}, {"divide", divide, 0}, {"abort", aborted, 0}, {"sent", sent, 0},
-    {"thread", in_thread, 0}, {"file_end", file_end, 0}, {"child", child, 1}, {"fill", fill, 1}, {"fill_data", fill_data, 0}, {"own", null_pointer, 0},
+    {"null", null_pointer, 0},
+    {"null_field", null_field, 0},
+    {"wild", wild, 0},
+    {"unmapped", unmapped, 0},
+    {"read_only", read_only, 0},
+    {"jump", jump, 0},
+    {"freed_own", freed_own, 1},
+    {"freed_put", freed_put, 1},
+    {"freed_ptr", freed_ptr, 1},
+    {"local_null", local_null, 0},
+    {"stack_overflow", stack_overflow, 0},
+    {"big_frame", big_frame, 0},
+    {"divide", divide, 0},
+    {"abort", aborted, 0},
+    {"sent", sent, 0},
+    {"thread", in_thread, 0},
+    {"file_end", file_end, 0},
+    {"child", child, 1},
+    {"fill", fill, 1},
+    {"fill_data", fill_data, 0},
+    {"own", null_pointer, 0},
     {"after_finalize", after_finalize, 1},
 };
 

@@ -1,5 +1,6 @@
-/* fork keeps its meaning although static data is shared: the child has a copy of its own as it was at the fork, while
- * peers write to the parent's all the time and a second thread is in malloc and stdio. The heap stays shared. */
+/* fork keeps its meaning although static data is shared: the child has a copy of its own as it was at the
+ * fork, while peers write to the parent's all the time and a second thread is in malloc and stdio. The heap
+ * stays shared. */
 /* timeout: 120 */
 #include "check.h"
 
@@ -80,7 +81,8 @@ int main(void)
     long *heap = shmem_calloc(1, sizeof *heap);
     long rounds = ROUNDS / npes;
     if (pipe(to_child) || pipe(to_parent) || pthread_create(&thread, NULL, busy, NULL)) return 1;
-    for (long i = 1; i <= rounds && check_failures < 5; i++) one_round(i, heap);
+    for (long i = 1; i <= rounds && check_failures < 5; i++)
+        one_round(i, heap);
     stop = 1;
     pthread_join(thread, NULL);
     shmem_barrier_all();

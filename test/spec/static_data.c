@@ -1,5 +1,6 @@
-/* Static data of every kind is symmetric: global, file and function scope, initialised or not, an array of megabytes, and
- * thread stacks do not disturb it. Puts, gets, atomics, shmem_ptr, waits, collectives on it. */
+/* Static data of every kind is symmetric: global, file and function scope, initialised or not, an array of
+ * megabytes, and thread stacks do not disturb it. Puts, gets, atomics, shmem_ptr, waits, collectives on it.
+ */
 #include "check.h"
 
 #include <shmemx.h>
@@ -54,11 +55,13 @@ static void test_put_get(void)
 static void test_bulk(void)
 {
     static char landing[1 << 20];
-    for (size_t i = 0; i < sizeof landing; i++) landing[i] = (char)(i * 7 + (size_t)me);
+    for (size_t i = 0; i < sizeof landing; i++)
+        landing[i] = (char)(i * 7 + (size_t)me);
     shmem_putmem(large + 12345, landing, sizeof landing, right);
     shmem_barrier_all();
     size_t wrong = 0;
-    for (size_t i = 0; i < sizeof landing; i++) wrong += large[12345 + i] != (char)(i * 7 + (size_t)left);
+    for (size_t i = 0; i < sizeof landing; i++)
+        wrong += large[12345 + i] != (char)(i * 7 + (size_t)left);
     CHECK_NUM(wrong, (size_t)0, "bytes of a bulk put");
     CHECK_NUM(large[12344], (char)0, "before it");
     CHECK_NUM(large[12345 + sizeof landing], (char)0, "behind it");
@@ -68,7 +71,8 @@ static void test_bulk(void)
 static void test_atomics(void)
 {
     enum { TIMES = 500 };
-    for (int i = 0; i < TIMES; i++) shmem_long_atomic_inc(&counter, 0);
+    for (int i = 0; i < TIMES; i++)
+        shmem_long_atomic_inc(&counter, 0);
     shmem_barrier_all();
     if (me == 0) CHECK_NUM(counter, (long)TIMES * npes, "counted");
     CHECK_NUM(shmem_long_atomic_fetch(&counter, 0), (long)TIMES * npes, "fetched");
@@ -98,9 +102,11 @@ static void test_ptr(void)
 
 static void test_collectives(void)
 {
-    for (int i = 0; i < 16; i++) parts[i] = (i + 1) * (me + 1);
+    for (int i = 0; i < 16; i++)
+        parts[i] = (i + 1) * (me + 1);
     CHECK_NUM(shmem_long_sum_reduce(SHMEM_TEAM_WORLD, sums, parts, 16), 0, "sum_reduce");
-    for (int i = 0; i < 16; i++) CHECK_NUM(sums[i], (long)(i + 1) * npes * (npes + 1) / 2, "sum of element %d", i);
+    for (int i = 0; i < 16; i++)
+        CHECK_NUM(sums[i], (long)(i + 1) * npes * (npes + 1) / 2, "sum of element %d", i);
     shmem_barrier_all();
     if (me == npes - 1) sums[3] = 12345;
     CHECK_NUM(shmem_long_broadcast(SHMEM_TEAM_WORLD, &sums[3], &sums[3], 1, npes - 1), 0, "broadcast");

@@ -11,7 +11,7 @@ int main(void)
     shmem_init();
     int me = shmem_my_pe(), npes = shmem_n_pes();
     long rounds = early_rounds;
-    for (long i = 1; i <= 200; i++) {
+    for (long i = 1; i <= 40; i++) {
         shmem_long_p((long *)&early_word, i, (me + 1) % npes);
         shmem_barrier_all();
         for (int k = 0; early_seen != i; k++) { /* what a peer wrote is what the thread reads */

@@ -42,7 +42,8 @@ int main(int argc, char **argv)
 {
     word = 6; /* before init */
     shmem_init();
-    int me = shmem_my_pe(), npes = shmem_n_pes(), right = (me + 1) % npes, left = (me + npes - 1) % npes, bad = 0;
+    int me = shmem_my_pe(), npes = shmem_n_pes(), right = (me + 1) % npes, left = (me + npes - 1) % npes,
+        bad = 0;
     bad += check(word, 6, "a value from before init");
     shmem_barrier_all();
     shmem_long_p(&word, 10 + me, right);
@@ -69,7 +70,8 @@ int main(int argc, char **argv)
         }
         int status;
         word = -2;
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            ;
         bad += check(status, 0, "status of a child") + check(word, -2, "word after fork");
     }
     if (argc > 1) bad += check(rss_kib() < atol(argv[1]), 1, "memory use within bounds");

@@ -28,8 +28,8 @@ static void expect(const void *addr, const char *what, const char *and)
     checks++;
     if (memchr(text, 0, sizeof text) && strstr(text, what) && strstr(text, and)) return;
     failures++;
-    printf("%s: %p is said to be: %.400s\n  that has not: %s ... %s\n", no_proc ? "without /proc" : "with /proc", addr,
-           text, what, and);
+    printf("%s: %p is said to be: %.400s\n  that has not: %s ... %s\n",
+           no_proc ? "without /proc" : "with /proc", addr, text, what, and);
 }
 
 static int global = 1;
@@ -61,9 +61,15 @@ static void expect_symmetric(void)
     char *heaps = mmap(NULL, 3 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct hm_peer peers[2] = {{.heap = heaps}, {.heap = heaps + bytes, .data = heaps + 2 * bytes}};
     char text[64];
-    hm_symm = (struct hm_symm){.heap_base = (uintptr_t)heaps, .heap_size = bytes, .real_heap_limit = 8 * page, .npes = 2,
-                               .peer = peers, .data_base = (uintptr_t)&global, .data_span = sizeof global};
-    expect(heaps + 8 * page + 24, "behind the top of the symmetric heap (offset 32792, the top is 32768)", "shmem_malloc");
+    hm_symm = (struct hm_symm){.heap_base = (uintptr_t)heaps,
+                               .heap_size = bytes,
+                               .real_heap_limit = 8 * page,
+                               .npes = 2,
+                               .peer = peers,
+                               .data_base = (uintptr_t)&global,
+                               .data_span = sizeof global};
+    expect(heaps + 8 * page + 24, "behind the top of the symmetric heap (offset 32792, the top is 32768)",
+           "shmem_malloc");
     snprintf(text, sizeof text, "%p", (void *)(heaps + 100));
     expect(heaps + bytes + 100, "in the heap of PE 1 as it is mapped here (offset 100)", text);
     expect(heaps + bytes + 100, "own address", "the number 1");
@@ -117,7 +123,8 @@ static bool deny_files(void)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog prog = {HM_COUNT(code), code};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) == 0;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) == 0;
 }
 
 int main(void)

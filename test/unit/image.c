@@ -1,5 +1,6 @@
-/* The executable's static data shared in place: peers reach it, its contents survive, what was never touched stays
- * unallocated, and fork keeps its meaning. Each case runs in a process of its own, since the switch is made once. */
+/* The executable's static data shared in place: peers reach it, its contents survive, what was never touched
+ * stays unallocated, and fork keeps its meaning. Each case runs in a process of its own, since the switch is
+ * made once. */
 /* with: src/core/image.c src/core/maps.c src/base/os.c src/base/log.c */
 /* timeout: 240 */
 #define _GNU_SOURCE
@@ -28,13 +29,13 @@
 #define FORKS 1000
 
 static int failures;
-#define CHECK(cond) \
-    do { \
-        if (!(cond)) { \
-            failures++; \
+#define CHECK(cond)                                                     \
+    do {                                                                \
+        if (!(cond)) {                                                  \
+            failures++;                                                 \
             printf("%s:%d: not true: %s\n", __FILE__, __LINE__, #cond); \
-            fflush(stdout); \
-        } \
+            fflush(stdout);                                             \
+        }                                                               \
     } while (0)
 
 extern char **environ;
@@ -64,7 +65,8 @@ static size_t committed(int fd)
 static int wait_status(pid_t pid)
 {
     int status = -1;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -90,7 +92,7 @@ static pid_t spawn_self(const char *mode, const char *a, const char *b)
 
 /* --- peers --- */
 
-#define AT(variable) ((__typeof__(&(variable)))(there + ((uintptr_t)&(variable) - mine->base)))
+#define AT(variable) ((__typeof__(&(variable)))(there + ((uintptr_t) & (variable)-mine->base)))
 
 /* Another run of this program, at other addresses. */
 static int run_peer(const char *fd_text, const char *identity)
@@ -106,7 +108,8 @@ static int run_peer(const char *fd_text, const char *identity)
     *AT(data_word) = 1001;
     strcpy(*AT(data_text), "from the peer");
     (*AT(big))[BIG / 2] = 77;
-    for (int i = 0; i < 100000; i++) __atomic_fetch_add(AT(counter), 1, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < 100000; i++)
+        __atomic_fetch_add(AT(counter), 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(AT(bss_last), 1005, __ATOMIC_SEQ_CST);
     hm_image_unmap_peer(there, mine);
     return failures != 0;
@@ -124,7 +127,8 @@ static int run_share(void)
     const struct hm_image *image = share_or_fail();
     CHECK(hm_image_share(false) == image && hm_image_look() == image && !image->because);
     CHECK(covered(image, &data_word) && covered(image, &bss_last) && covered(image, &big[BIG - 1]));
-    CHECK(data_word == 12 && bss_word == 33 && !strcmp(data_text, "hello") && calls == 1 && big[123 * 4096] == 1);
+    CHECK(data_word == 12 && bss_word == 33 && !strcmp(data_text, "hello") && calls == 1 &&
+          big[123 * 4096] == 1);
     size_t before = committed(image->fd);
     CHECK(before < ((size_t)8 << 20) && before >= image->copied);
 
@@ -133,7 +137,8 @@ static int run_share(void)
     snprintf(fd_text, sizeof fd_text, "%d", fd);
     snprintf(identity, sizeof identity, "%llx", (unsigned long long)image->identity);
     pid_t pid = spawn_self("peer", fd_text, identity);
-    for (int i = 0; i < 100000; i++) __atomic_fetch_add(&counter, 1, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < 100000; i++)
+        __atomic_fetch_add(&counter, 1, __ATOMIC_SEQ_CST);
     CHECK(wait_status(pid) == 0);
     CHECK(data_word == 1001 && !strcmp(data_text, "from the peer") && big[BIG / 2] == 77 && bss_last == 1005);
     CHECK(counter == 5 + 200000);
@@ -171,7 +176,8 @@ static int child_of(long i, int from_parent, int to_parent)
     if (!p || snprintf(p, 500, "%ld", i) < 1) return 11;
     printf("%s", "");
     free(p);
-    if (write(to_parent, "r", 1) != 1 || read(from_parent, &c, 1) != 1) return 12; /* the parent has written now */
+    if (write(to_parent, "r", 1) != 1 || read(from_parent, &c, 1) != 1)
+        return 12; /* the parent has written now */
     if (bss_last != i || data_word != -i || big[(size_t)i * 4096 % BIG] != (char)i) return 13;
     bss_last = 700000;
     data_word = 700001;
@@ -201,7 +207,8 @@ static void fork_round(long i)
 
 static void *fork_rounds(void *arg)
 {
-    for (long i = 1; i <= *(long *)arg && !failures; i++) fork_round(i);
+    for (long i = 1; i <= *(long *)arg && !failures; i++)
+        fork_round(i);
     return NULL;
 }
 
@@ -243,7 +250,8 @@ static int run_threads_fork(void)
     static long words[3];
     pthread_t thread[3];
     share_or_fail();
-    for (int i = 0; i < 3; i++) CHECK(pthread_create(&thread[i], NULL, fork_and_count, &words[i]) == 0);
+    for (int i = 0; i < 3; i++)
+        CHECK(pthread_create(&thread[i], NULL, fork_and_count, &words[i]) == 0);
     for (int i = 0; i < 3; i++) {
         void *result;
         pthread_join(thread[i], &result);
@@ -302,7 +310,8 @@ static int run_signals(void)
         if (pid == 0) {
             sigset_t now;
             sigprocmask(SIG_SETMASK, NULL, &now);
-            for (int k = 0; k < 50; k++) raise(SIGALRM);
+            for (int k = 0; k < 50; k++)
+                raise(SIGALRM);
             _exit(signals_in_child != 50 || sigismember(&now, SIGALRM));
         }
         kill(pid, SIGALRM);
@@ -364,7 +373,8 @@ static int run_stack(void)
 static void *idle(void *arg)
 {
     (void)arg;
-    while (!stop) usleep(1000);
+    while (!stop)
+        usleep(1000);
     return NULL;
 }
 
@@ -401,8 +411,8 @@ static int run_protected(void)
 
 static int run_mapped(void)
 {
-    CHECK(mmap(protected_page, 65536, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
-          (void *)protected_page);
+    CHECK(mmap(protected_page, 65536, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1,
+               0) == (void *)protected_page);
     return refused("mapped something else");
 }
 
@@ -425,7 +435,8 @@ static bool deny(int nr)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog prog = {HM_COUNT(code), code};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) == 0;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) == 0;
 }
 
 static int run_no_pagemap(void)
@@ -454,11 +465,19 @@ static const struct {
     int (*run)(void);
     int status;
 } modes[] = {
-    {"share", run_share, 0},           {"fork", run_fork, 0},           {"threads-fork", run_threads_fork, 0},
-    {"nested", run_nested, 0},         {"signals", run_signals, 0},     {"no-memory", run_no_memory, 0},
-    {"stack", run_stack, 1},           {"late", run_late, 0},           {"protected", run_protected, 0},
-    {"mapped", run_mapped, 0},         {"small-files", run_small_files, 0},
-    {"no-pagemap", run_no_pagemap, 0}, {"no-memfd", run_no_memfd, 0},
+    {"share", run_share, 0},
+    {"fork", run_fork, 0},
+    {"threads-fork", run_threads_fork, 0},
+    {"nested", run_nested, 0},
+    {"signals", run_signals, 0},
+    {"no-memory", run_no_memory, 0},
+    {"stack", run_stack, 1},
+    {"late", run_late, 0},
+    {"protected", run_protected, 0},
+    {"mapped", run_mapped, 0},
+    {"small-files", run_small_files, 0},
+    {"no-pagemap", run_no_pagemap, 0},
+    {"no-memfd", run_no_memfd, 0},
 };
 
 int main(int argc, char **argv)
@@ -468,7 +487,10 @@ int main(int argc, char **argv)
         if (argc > 1 && !strcmp(argv[1], modes[i].name)) return modes[i].run();
         if (argc > 1) continue;
         int status = wait_status(spawn_self(modes[i].name, NULL, NULL));
-        printf("%-13s %s\n", modes[i].name, status == modes[i].status ? "right" : status == 77 ? "skipped" : "WRONG");
+        printf("%-13s %s\n", modes[i].name,
+               status == modes[i].status ? "right"
+               : status == 77            ? "skipped"
+                                         : "WRONG");
         fflush(stdout);
         if (status != modes[i].status && status != 77) failures++;
     }
