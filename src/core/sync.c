@@ -272,15 +272,23 @@ static void meet_by_dissemination(struct hm_sync *s, uint64_t arrival, const cha
     }
 }
 
+/* What this member comes for, where the others can read it. */
+static void announce(struct hm_sync *s, const struct hm_purpose *purpose, const char *call)
+{
+    struct hm_member *mine = hm_sync_member(s, s->me);
+    mine->purpose = s->last = *purpose;
+    strncpy(mine->call, call ? call : "", sizeof mine->call - 1);
+    s->last_call = call;
+    s->last_hash = purpose_hash(purpose);
+}
+
 void hm_sync_enter(struct hm_sync *s, const struct hm_purpose *purpose, const char *call)
 {
-    uint64_t hash = purpose_hash(purpose);
+    if (hm_unlikely(call != s->last_call || memcmp(purpose, &s->last, sizeof *purpose))) announce(s, purpose, call);
+    uint64_t hash = s->last_hash;
     uint64_t arrival = (uint64_t)++s->epoch << 32 | hash >> 32;
     if (s->size == 1) return;
-    struct hm_member *mine = hm_sync_member(s, s->me);
-    mine->purpose = *purpose;
-    strncpy(mine->call, call ? call : "", sizeof mine->call - 1);
-    __atomic_store_n(&mine->arrival, arrival, __ATOMIC_RELEASE);
+    __atomic_store_n(&hm_sync_member(s, s->me)->arrival, arrival, __ATOMIC_RELEASE);
     if (hm_wait_oversubscribed())
         meet_at_counter(s, hash, call);
     else

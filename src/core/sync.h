@@ -54,6 +54,10 @@ struct hm_sync {
     uint32_t slot;
     uint32_t epoch; /* of the last collective entered */
     int me, size, start, stride;
+    /* of the last collective: the next one is most often the same */
+    struct hm_purpose last;
+    const char *last_call;
+    uint64_t last_hash;
 };
 
 HM_INLINE struct hm_member *hm_sync_member(const struct hm_sync *s, int i)
