@@ -6,6 +6,7 @@
 #include "core/symm.h"
 
 _Static_assert(sizeof SHMEM_VENDOR_STRING <= SHMEM_MAX_NAME_LEN, "the vendor string is too long");
+_Static_assert(__builtin_strcmp(SHMEM_VENDOR_STRING, "hbmesh " HM_VERSION) == 0, "shmem.h names another version");
 
 HM_API(void, shmem_init, (void))
 {
