@@ -28,7 +28,9 @@
 /* What this file knows. Linked from the archive it lies inside the image itself: nothing of it may be written
  * between the copy and the switch, and a child of fork finds in it what the parent had at the fork. */
 static struct hm_image image = {.fd = -1, .because = "nothing has asked for it yet"};
-static bool tried, scanned, handlers_set;
+static bool tried, scanned, handlers_set, switched;
+static dev_t file_device; /* of the memfd: a program may close descriptors that it does not know */
+static ino_t file_inode;
 
 /* The forking thread's own, between the handlers of one fork. In thread-local storage, which is never in the
  * image, so several threads may fork at a time and nothing that is shared is written. */
@@ -289,6 +291,31 @@ static size_t file_bytes(const struct hm_image *of)
     return of->part[of->parts - 1].file_at + of->part[of->parts - 1].bytes;
 }
 
+/* --- is the descriptor still ours? --- */
+
+/* High, where programs do not put their own: dup2(fd, 3) is a habit. */
+static int move_up(int fd)
+{
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, 200);
+    if (high < 0) return fd;
+    close(fd);
+    return high;
+}
+
+static void remember_file(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0) return;
+    file_device = st.st_dev;
+    file_inode = st.st_ino;
+}
+
+static bool file_is_there(void)
+{
+    struct stat st;
+    return image.fd >= 0 && fstat(image.fd, &st) == 0 && st.st_dev == file_device && st.st_ino == file_inode;
+}
+
 /* --- core files --- */
 
 static void advise(uintptr_t at, size_t bytes, int advice)
@@ -318,7 +345,7 @@ static void trim_part(const struct hm_image *of, int i)
 void hm_image_trim_core(void)
 {
     int saved = errno;
-    for (int i = 0; image.fd >= 0 && i < image.parts; i++)
+    for (int i = 0; switched && file_is_there() && i < image.parts; i++)
         trim_part(&image, i);
     errno = saved;
 }
@@ -338,12 +365,18 @@ static int read_bytes(int fd, char *to, size_t n, off_t at)
     return 0;
 }
 
-/* A private copy of the whole memfd, holes left out; NULL when there is no memory for it. */
-static char *take_snapshot(int fd, size_t bytes)
+static char *new_snapshot(size_t bytes)
 {
     char *copy = (char *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
-    if (copy == MAP_FAILED) return NULL;
+    return copy == MAP_FAILED ? NULL : copy;
+}
+
+/* A private copy of the whole memfd, holes left out; NULL when there is no memory for it. */
+static char *take_snapshot(int fd, size_t bytes)
+{
+    char *copy = new_snapshot(bytes);
+    if (!copy) return NULL;
     off_t at = 0, end = (off_t)bytes;
     while (at < end) {
         off_t data = lseek(fd, at, SEEK_DATA);
@@ -356,6 +389,26 @@ static char *take_snapshot(int fd, size_t bytes)
             return NULL;
         }
         at = hole;
+    }
+    return copy;
+}
+
+__attribute__((no_sanitize("address"))) static void copy_words(char *to, const char *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes / sizeof(uint64_t); i++)
+        ((volatile uint64_t *)to)[i] = ((const volatile uint64_t *)from)[i];
+}
+
+/* The same where the program has closed our descriptor: slower, and what were holes is committed by the look.
+ */
+static char *take_snapshot_of_memory(void)
+{
+    size_t page = hm_os_page();
+    char *copy = new_snapshot(file_bytes(&image));
+    for (int i = 0; copy && i < image.parts; i++) {
+        const char *from = (const char *)(image.base + image.part[i].at);
+        for (size_t at = 0; at < image.part[i].bytes; at += page)
+            if (!is_zero(from + at, page)) copy_words(copy + image.part[i].file_at + at, from + at, page);
     }
     return copy;
 }
@@ -381,7 +434,7 @@ static void fork_prepare(void)
 {
     int saved = errno;
     sigset_t all;
-    forking.active = image.fd >= 0;
+    forking.active = switched;
     if (!forking.active) return;
     if (is_inside(&all))
         hm_die("fork",
@@ -389,7 +442,8 @@ static void fork_prepare(void)
                "would run on one stack; take the stack from malloc or mmap, or set SHMEM_STATIC=off");
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &forking.signals);
-    forking.snapshot = take_snapshot(image.fd, file_bytes(&image));
+    forking.snapshot =
+        file_is_there() ? take_snapshot(image.fd, file_bytes(&image)) : take_snapshot_of_memory();
     errno = saved;
 }
 
@@ -415,7 +469,8 @@ static void fork_child(void)
         if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(127);
         _exit(127);
     }
-    close(image.fd);
+    if (file_is_there()) close(image.fd);
+    switched = false;
     image.fd = -1;
     image.because = "this process was forked by a PE";
     tried = false; /* a program that forks and then initialises may share what is now its own */
@@ -490,12 +545,18 @@ static const char *share(struct scan *s, bool early)
         close(fd);
         return reason(-rc);
     }
-    s->out.fd = fd;
+    s->out.fd = move_up(fd);
+    switched = true;
+    remember_file(s->out.fd);
     return NULL;
 }
 
 const struct hm_image *hm_image_share(bool early)
 {
+    if (switched && image.fd >= 0 && !file_is_there()) {
+        image.fd = -1;
+        image.because = "the program has closed the file descriptor of its shared copy";
+    }
     if (tried) return &image;
     tried = true;
     uint64_t begin = hm_os_now();

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #ifndef BIG
-#define BIG (1ul << 30)
+#define BIG (1ul << 28)
 #endif
 #define FORKS 1000
 
@@ -260,6 +260,34 @@ static int run_threads_fork(void)
     return failures != 0;
 }
 
+/* A program that closes all descriptors, and takes the number for a file of its own: the child's copy is
+ * right. */
+static int run_closed(void)
+{
+    bool reuse = true;
+    int fd = share_or_fail()->fd, file = open("/dev/zero", O_RDWR | O_CLOEXEC);
+    close(fd);
+    for (int i = 1; i <= 4; i++, reuse = !reuse) {
+        if (reuse)
+            CHECK(dup2(file, fd) == fd);
+        else
+            close(fd);
+        bss_last = i;
+        data_word = -i;
+        pid_t pid = fork();
+        if (pid == 0) {
+            CHECK(bss_last == i && data_word == -i && big[BIG / 2] == 0);
+            CHECK((fcntl(fd, F_GETFD) >= 0) == reuse);
+            bss_last = -1;
+            _exit(failures != 0);
+        }
+        CHECK(wait_status(pid) == 0 && bss_last == i);
+        hm_image_trim_core();
+    }
+    CHECK(hm_image_share(false)->fd == -1 && strstr(hm_image_look()->because, "descriptor"));
+    return failures != 0;
+}
+
 /* Child, grandchild, and a child that shares anew. */
 static int run_nested(void)
 {
@@ -465,19 +493,11 @@ static const struct {
     int (*run)(void);
     int status;
 } modes[] = {
-    {"share", run_share, 0},
-    {"fork", run_fork, 0},
-    {"threads-fork", run_threads_fork, 0},
-    {"nested", run_nested, 0},
-    {"signals", run_signals, 0},
-    {"no-memory", run_no_memory, 0},
-    {"stack", run_stack, 1},
-    {"late", run_late, 0},
-    {"protected", run_protected, 0},
-    {"mapped", run_mapped, 0},
-    {"small-files", run_small_files, 0},
-    {"no-pagemap", run_no_pagemap, 0},
-    {"no-memfd", run_no_memfd, 0},
+    {"share", run_share, 0},           {"fork", run_fork, 0},         {"threads-fork", run_threads_fork, 0},
+    {"closed", run_closed, 0},         {"nested", run_nested, 0},     {"signals", run_signals, 0},
+    {"no-memory", run_no_memory, 0},   {"stack", run_stack, 1},       {"late", run_late, 0},
+    {"protected", run_protected, 0},   {"mapped", run_mapped, 0},     {"small-files", run_small_files, 0},
+    {"no-pagemap", run_no_pagemap, 0}, {"no-memfd", run_no_memfd, 0},
 };
 
 int main(int argc, char **argv)
