@@ -3,6 +3,7 @@
 set -u
 tree=$BUILD/asan
 cmake -S "$SRC" -B "$tree" -DHBMESH_SANITIZE=address,undefined -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" \
+    -DCMAKE_BUILD_TYPE=Sanitize -DCMAKE_C_FLAGS='-O1 -g1' -DCMAKE_CXX_FLAGS='-O1 -g1' \
     >configure.log 2>&1 || { cat configure.log; exit 1; }
 # A system may lack the sanitizers' runtime: then there is nothing to run.
 echo 'int main(void) { return 0; }' >probe.c
