@@ -1,7 +1,8 @@
 /* OpenSHMEM 1.6: one global memory of many processing elements (PEs).
  *
- * In C99 and later: the functions. In C11: also the type-generic forms, as in shmem_put(dest, source, n, pe). In C++11
- * and later: the same forms as overloads. Extensions are in shmemx.h, the profiling twins in pshmem.h.
+ * In C99 and later: the functions. In C11: also the type-generic forms, as in shmem_put(dest, source, n, pe).
+ * In C++11 and later: the same forms as overloads. Extensions are in shmemx.h, the profiling twins in
+ * pshmem.h.
  *
  * Before including it may be defined:
  *   SHMEM_WARN_DEPRECATED   the compiler warns about calls that the standard has deprecated
@@ -17,14 +18,14 @@
 #define SHMEM_MAX_NAME_LEN 256
 #define SHMEM_VENDOR_STRING "hbmesh 0.1.0"
 
-/* The library's own version, and its record in every unit: a program that was compiled with one version and runs with
- * another is told at init. */
+/* The library's own version, and its record in every unit: a program that was compiled with one version and
+ * runs with another is told at init. */
 #define SHMEMX_HBMESH_MAJOR 0
 #define SHMEMX_HBMESH_MINOR 1
 #define SHMEMX_HBMESH_PATCH 0
 #define SHMEMX_HBMESH_VERSION (SHMEMX_HBMESH_MAJOR << 16 | SHMEMX_HBMESH_MINOR << 8 | SHMEMX_HBMESH_PATCH)
-static const uint32_t shmem_header_version
-    __attribute__((used, section("hbmesh_header"))) = SHMEMX_HBMESH_VERSION;
+static const uint32_t shmem_header_version __attribute__((used, section("hbmesh_header"))) =
+    SHMEMX_HBMESH_VERSION;
 
 /* --- Constants --- */
 #define SHMEM_THREAD_SINGLE 0

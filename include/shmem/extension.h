@@ -1,77 +1,83 @@
 /* Every function of shmemx.h, in the same manner as shmem/standard.h lists those of OpenSHMEM. */
 
-#define SHMEM_API_CTX(ret, stem, ...)                                                                                  \
-    SHMEM_API(ret, shmemx_##stem, (__VA_ARGS__))                                                                       \
+#define SHMEM_API_CTX(ret, stem, ...)            \
+    SHMEM_API(ret, shmemx_##stem, (__VA_ARGS__)) \
     SHMEM_API(ret, shmemx_ctx_##stem, (shmem_ctx_t ctx, __VA_ARGS__))
 
 /* --- Indexed access ---
  *
- * gather:      dest[i] = source[index[i]] of PE pe[i], for i < n. source is symmetric, dest may be any memory.
- * scatter:     dest[index[i]] of PE pe[i] = source[i]. dest is symmetric, source may be any memory.
- * scatter_add: the same, but adds, element by element atomically with respect to other scatter_add and to the atomics
- *              of the same type.
+ * gather:      dest[i] = source[index[i]] of PE pe[i], for i < n. source is symmetric, dest may be any
+ * memory. scatter:     dest[index[i]] of PE pe[i] = source[i]. dest is symmetric, source may be any memory.
+ * scatter_add: the same, but adds, element by element atomically with respect to other scatter_add and to the
+ * atomics of the same type.
  *
- * index and pe are n numbers each in local memory; with a context the PE numbers are those of its team. Blocking forms
- * return when dest holds the data (gather) or when source can be reused (scatter); scattered elements are complete
- * after quiet. Of several elements scattered to one place, one wins. The nbi forms may return earlier: nothing may be
- * assumed before quiet, and index, pe and source stay as they are until then. n 0 does nothing.
+ * index and pe are n numbers each in local memory; with a context the PE numbers are those of its team.
+ * Blocking forms return when dest holds the data (gather) or when source can be reused (scatter); scattered
+ * elements are complete after quiet. Of several elements scattered to one place, one wins. The nbi forms may
+ * return earlier: nothing may be assumed before quiet, and index, pe and source stay as they are until then.
+ * n 0 does nothing.
  */
-#define SHMEM_DECLARE(TYPE, NAME)                                                                                      \
-    SHMEM_API_CTX(void, NAME##_gather, TYPE *dest, const TYPE *source, const size_t *index, const int *pe, size_t n)   \
-    SHMEM_API_CTX(void, NAME##_gather_nbi, TYPE *dest, const TYPE *source, const size_t *index, const int *pe,         \
-                  size_t n)                                                                                            \
-    SHMEM_API_CTX(void, NAME##_scatter, TYPE *dest, const TYPE *source, const size_t *index, const int *pe, size_t n)  \
-    SHMEM_API_CTX(void, NAME##_scatter_nbi, TYPE *dest, const TYPE *source, const size_t *index, const int *pe,        \
-                  size_t n)
+#define SHMEM_DECLARE(TYPE, NAME)                                                                           \
+    SHMEM_API_CTX(void, NAME##_gather, TYPE *dest, const TYPE *source, const size_t *index, const int *pe,  \
+                  size_t n)                                                                                 \
+    SHMEM_API_CTX(void, NAME##_gather_nbi, TYPE *dest, const TYPE *source, const size_t *index,             \
+                  const int *pe, size_t n)                                                                  \
+    SHMEM_API_CTX(void, NAME##_scatter, TYPE *dest, const TYPE *source, const size_t *index, const int *pe, \
+                  size_t n)                                                                                 \
+    SHMEM_API_CTX(void, NAME##_scatter_nbi, TYPE *dest, const TYPE *source, const size_t *index,            \
+                  const int *pe, size_t n)
 SHMEM_RMA_TYPES(SHMEM_DECLARE)
 #undef SHMEM_DECLARE
 
-#define SHMEM_DECLARE(TYPE, NAME)                                                                                      \
-    SHMEM_API_CTX(void, NAME##_scatter_add, TYPE *dest, const TYPE *source, const size_t *index, const int *pe,        \
-                  size_t n)                                                                                            \
-    SHMEM_API_CTX(void, NAME##_scatter_add_nbi, TYPE *dest, const TYPE *source, const size_t *index, const int *pe,    \
-                  size_t n)
+#define SHMEM_DECLARE(TYPE, NAME)                                                                    \
+    SHMEM_API_CTX(void, NAME##_scatter_add, TYPE *dest, const TYPE *source, const size_t *index,     \
+                  const int *pe, size_t n)                                                           \
+    SHMEM_API_CTX(void, NAME##_scatter_add_nbi, TYPE *dest, const TYPE *source, const size_t *index, \
+                  const int *pe, size_t n)
 SHMEM_ACCUMULATE_TYPES(SHMEM_DECLARE)
 #undef SHMEM_DECLARE
 
-/* The same for rows of `bytes` bytes: index counts rows. For instance feature vectors of a graph's vertices. */
+/* The same for rows of `bytes` bytes: index counts rows. For instance feature vectors of a graph's vertices.
+ */
 SHMEM_API_CTX(void, gathermem, void *dest, const void *source, const size_t *index, const int *pe, size_t n,
               size_t bytes)
-SHMEM_API_CTX(void, gathermem_nbi, void *dest, const void *source, const size_t *index, const int *pe, size_t n,
-              size_t bytes)
+SHMEM_API_CTX(void, gathermem_nbi, void *dest, const void *source, const size_t *index, const int *pe,
+              size_t n, size_t bytes)
 SHMEM_API_CTX(void, scattermem, void *dest, const void *source, const size_t *index, const int *pe, size_t n,
               size_t bytes)
-SHMEM_API_CTX(void, scattermem_nbi, void *dest, const void *source, const size_t *index, const int *pe, size_t n,
-              size_t bytes)
+SHMEM_API_CTX(void, scattermem_nbi, void *dest, const void *source, const size_t *index, const int *pe,
+              size_t n, size_t bytes)
 
 /* --- Names other libraries ship for what OpenSHMEM 1.6 has adopted: the same as without the x --- */
-#define SHMEM_DECLARE(TYPE, NAME)                                                                                      \
-    SHMEM_API_CTX(void, NAME##_ibput, TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,      \
-                  size_t nblocks, int pe)                                                                              \
-    SHMEM_API_CTX(void, NAME##_ibget, TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,      \
-                  size_t nblocks, int pe)
+#define SHMEM_DECLARE(TYPE, NAME)                                                                   \
+    SHMEM_API_CTX(void, NAME##_ibput, TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, \
+                  size_t bsize, size_t nblocks, int pe)                                             \
+    SHMEM_API_CTX(void, NAME##_ibget, TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, \
+                  size_t bsize, size_t nblocks, int pe)
 SHMEM_RMA_TYPES(SHMEM_DECLARE)
 #undef SHMEM_DECLARE
 
-#define SHMEM_DECLARE(BITS, BYTES)                                                                                     \
-    SHMEM_API_CTX(void, ibput##BITS, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,       \
-                  size_t nblocks, int pe)                                                                              \
-    SHMEM_API_CTX(void, ibget##BITS, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,       \
-                  size_t nblocks, int pe)
+#define SHMEM_DECLARE(BITS, BYTES)                                                                 \
+    SHMEM_API_CTX(void, ibput##BITS, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, \
+                  size_t bsize, size_t nblocks, int pe)                                            \
+    SHMEM_API_CTX(void, ibget##BITS, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, \
+                  size_t bsize, size_t nblocks, int pe)
 SHMEM_SIZES(SHMEM_DECLARE)
 #undef SHMEM_DECLARE
 
 SHMEM_API_CTX(void, signal_add, uint64_t *sig_addr, uint64_t signal, int pe)
 SHMEM_API_CTX(void, signal_set, uint64_t *sig_addr, uint64_t signal, int pe)
 
-#define SHMEM_DECLARE(TYPE, NAME)                                                                                      \
-    SHMEM_API(int, shmemx_##NAME##_sum_inscan, (shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems))     \
-    SHMEM_API(int, shmemx_##NAME##_sum_exscan, (shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems))
+#define SHMEM_DECLARE(TYPE, NAME)                                                  \
+    SHMEM_API(int, shmemx_##NAME##_sum_inscan,                                     \
+              (shmem_team_t team, TYPE * dest, const TYPE *source, size_t nelems)) \
+    SHMEM_API(int, shmemx_##NAME##_sum_exscan,                                     \
+              (shmem_team_t team, TYPE * dest, const TYPE *source, size_t nelems))
 SHMEM_REDUCE_ARITHMETIC_TYPES(SHMEM_DECLARE)
 #undef SHMEM_DECLARE
 
-/* Private contexts belong to threads, which the library tells apart by asking the system. A program whose threads are not
- * the system's may say who is running; before shmem_init, on each PE. */
-SHMEM_API(void, shmemx_register_gettid, (uint64_t (*gettid_fn)(void)))
+/* Private contexts belong to threads, which the library tells apart by asking the system. A program whose
+ * threads are not the system's may say who is running; before shmem_init, on each PE. */
+SHMEM_API(void, shmemx_register_gettid, (uint64_t(*gettid_fn)(void)))
 
 #undef SHMEM_API_CTX

@@ -1,38 +1,40 @@
-/* The C11 type-generic forms. The number of arguments tells the form with a context from the one without; the type that
- * dest (or source, ivar) points to selects the function. Arrays, pointers and const-qualified ones all do. */
+/* The C11 type-generic forms. The number of arguments tells the form with a context from the one without; the
+ * type that dest (or source, ivar) points to selects the function. Arrays, pointers and const-qualified ones
+ * all do. */
 #ifndef SHMEM_GENERIC_H
 #define SHMEM_GENERIC_H
 
-/* One association: TYPE: <a>NAME<z>. The names are built by ## alone, so that no macro of the program gets at them. */
+/* One association: TYPE: <a>NAME<z>. The names are built by ## alone, so that no macro of the program gets at
+ * them. */
 #define SHMEM_ROW(TYPE, NAME, a, z) , TYPE : a##NAME##z
 
 /* The function for *dest, called with all arguments. TYPES is a table of distinct types, x the prefix. */
-#define SHMEM_BY_1ST(TYPES, x, z, dest, ...) _Generic(*(dest)TYPES(SHMEM_ROW, x, z))(dest, __VA_ARGS__)
-#define SHMEM_BY_2ND(TYPES, x, z, first, dest, ...)                                                                    \
-    _Generic(*(dest)TYPES(SHMEM_ROW, x, z))(first, dest, __VA_ARGS__)
-#define SHMEM_BY_CTX(TYPES, x, z, first, dest, ...)                                                                    \
-    _Generic(*(dest)TYPES(SHMEM_ROW, x##ctx_, z))(first, dest, __VA_ARGS__)
+#define SHMEM_BY_1ST(TYPES, x, z, dest, ...) _Generic (*(dest)TYPES(SHMEM_ROW, x, z))(dest, __VA_ARGS__)
+#define SHMEM_BY_2ND(TYPES, x, z, first, dest, ...) \
+    _Generic (*(dest)TYPES(SHMEM_ROW, x, z))(first, dest, __VA_ARGS__)
+#define SHMEM_BY_CTX(TYPES, x, z, first, dest, ...) \
+    _Generic (*(dest)TYPES(SHMEM_ROW, x##ctx_, z))(first, dest, __VA_ARGS__)
 
 /* SHMEM_FORM_n(arguments): without a context n of them, with one n + 1. */
 #define SHMEM_10TH(a, b, c, d, e, f, g, h, i, j, ...) j
-#define SHMEM_FORM_2(...)                                                                                              \
-    SHMEM_10TH(__VA_ARGS__, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BY_CTX,            \
+#define SHMEM_FORM_2(...)                                                                                   \
+    SHMEM_10TH(__VA_ARGS__, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BY_CTX, \
                SHMEM_BY_1ST, SHMEM_BAD, SHMEM_BAD)
-#define SHMEM_FORM_3(...)                                                                                              \
-    SHMEM_10TH(__VA_ARGS__, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BY_CTX, SHMEM_BY_1ST,         \
-               SHMEM_BAD, SHMEM_BAD, SHMEM_BAD)
-#define SHMEM_FORM_4(...)                                                                                              \
-    SHMEM_10TH(__VA_ARGS__, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BY_CTX, SHMEM_BY_1ST, SHMEM_BAD,         \
-               SHMEM_BAD, SHMEM_BAD, SHMEM_BAD)
-#define SHMEM_FORM_5(...)                                                                                              \
-    SHMEM_10TH(__VA_ARGS__, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BY_CTX, SHMEM_BY_1ST, SHMEM_BAD, SHMEM_BAD,         \
-               SHMEM_BAD, SHMEM_BAD, SHMEM_BAD)
-#define SHMEM_FORM_6(...)                                                                                              \
-    SHMEM_10TH(__VA_ARGS__, SHMEM_BAD, SHMEM_BAD, SHMEM_BY_CTX, SHMEM_BY_1ST, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD,         \
-               SHMEM_BAD, SHMEM_BAD, SHMEM_BAD)
-#define SHMEM_FORM_7(...)                                                                                              \
-    SHMEM_10TH(__VA_ARGS__, SHMEM_BAD, SHMEM_BY_CTX, SHMEM_BY_1ST, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD,         \
-               SHMEM_BAD, SHMEM_BAD, SHMEM_BAD)
+#define SHMEM_FORM_3(...)                                                                        \
+    SHMEM_10TH(__VA_ARGS__, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BY_CTX, \
+               SHMEM_BY_1ST, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD)
+#define SHMEM_FORM_4(...)                                                                           \
+    SHMEM_10TH(__VA_ARGS__, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BY_CTX, SHMEM_BY_1ST, \
+               SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD)
+#define SHMEM_FORM_5(...)                                                                           \
+    SHMEM_10TH(__VA_ARGS__, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BY_CTX, SHMEM_BY_1ST, SHMEM_BAD, \
+               SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD)
+#define SHMEM_FORM_6(...)                                                                           \
+    SHMEM_10TH(__VA_ARGS__, SHMEM_BAD, SHMEM_BAD, SHMEM_BY_CTX, SHMEM_BY_1ST, SHMEM_BAD, SHMEM_BAD, \
+               SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD)
+#define SHMEM_FORM_7(...)                                                                           \
+    SHMEM_10TH(__VA_ARGS__, SHMEM_BAD, SHMEM_BY_CTX, SHMEM_BY_1ST, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, \
+               SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD)
 #define SHMEM_BAD(...) shmem_called_with_a_wrong_number_of_arguments
 
 /* --- Remote memory access --- */
@@ -55,26 +57,37 @@
 #define shmem_atomic_fetch(...) SHMEM_FORM_2(__VA_ARGS__)(SHMEM_EXT, shmem_, _atomic_fetch, __VA_ARGS__)
 #define shmem_atomic_set(...) SHMEM_FORM_3(__VA_ARGS__)(SHMEM_EXT, shmem_, _atomic_set, __VA_ARGS__)
 #define shmem_atomic_swap(...) SHMEM_FORM_3(__VA_ARGS__)(SHMEM_EXT, shmem_, _atomic_swap, __VA_ARGS__)
-#define shmem_atomic_fetch_nbi(...) SHMEM_FORM_3(__VA_ARGS__)(SHMEM_EXT, shmem_, _atomic_fetch_nbi, __VA_ARGS__)
+#define shmem_atomic_fetch_nbi(...) \
+    SHMEM_FORM_3(__VA_ARGS__)(SHMEM_EXT, shmem_, _atomic_fetch_nbi, __VA_ARGS__)
 #define shmem_atomic_swap_nbi(...) SHMEM_FORM_4(__VA_ARGS__)(SHMEM_EXT, shmem_, _atomic_swap_nbi, __VA_ARGS__)
-#define shmem_atomic_compare_swap(...) SHMEM_FORM_4(__VA_ARGS__)(SHMEM_AMO, shmem_, _atomic_compare_swap, __VA_ARGS__)
-#define shmem_atomic_fetch_inc(...) SHMEM_FORM_2(__VA_ARGS__)(SHMEM_AMO, shmem_, _atomic_fetch_inc, __VA_ARGS__)
+#define shmem_atomic_compare_swap(...) \
+    SHMEM_FORM_4(__VA_ARGS__)(SHMEM_AMO, shmem_, _atomic_compare_swap, __VA_ARGS__)
+#define shmem_atomic_fetch_inc(...) \
+    SHMEM_FORM_2(__VA_ARGS__)(SHMEM_AMO, shmem_, _atomic_fetch_inc, __VA_ARGS__)
 #define shmem_atomic_inc(...) SHMEM_FORM_2(__VA_ARGS__)(SHMEM_AMO, shmem_, _atomic_inc, __VA_ARGS__)
-#define shmem_atomic_fetch_add(...) SHMEM_FORM_3(__VA_ARGS__)(SHMEM_AMO, shmem_, _atomic_fetch_add, __VA_ARGS__)
+#define shmem_atomic_fetch_add(...) \
+    SHMEM_FORM_3(__VA_ARGS__)(SHMEM_AMO, shmem_, _atomic_fetch_add, __VA_ARGS__)
 #define shmem_atomic_add(...) SHMEM_FORM_3(__VA_ARGS__)(SHMEM_AMO, shmem_, _atomic_add, __VA_ARGS__)
-#define shmem_atomic_compare_swap_nbi(...)                                                                             \
+#define shmem_atomic_compare_swap_nbi(...) \
     SHMEM_FORM_5(__VA_ARGS__)(SHMEM_AMO, shmem_, _atomic_compare_swap_nbi, __VA_ARGS__)
-#define shmem_atomic_fetch_inc_nbi(...) SHMEM_FORM_3(__VA_ARGS__)(SHMEM_AMO, shmem_, _atomic_fetch_inc_nbi, __VA_ARGS__)
-#define shmem_atomic_fetch_add_nbi(...) SHMEM_FORM_4(__VA_ARGS__)(SHMEM_AMO, shmem_, _atomic_fetch_add_nbi, __VA_ARGS__)
-#define shmem_atomic_fetch_and(...) SHMEM_FORM_3(__VA_ARGS__)(SHMEM_BIT, shmem_, _atomic_fetch_and, __VA_ARGS__)
+#define shmem_atomic_fetch_inc_nbi(...) \
+    SHMEM_FORM_3(__VA_ARGS__)(SHMEM_AMO, shmem_, _atomic_fetch_inc_nbi, __VA_ARGS__)
+#define shmem_atomic_fetch_add_nbi(...) \
+    SHMEM_FORM_4(__VA_ARGS__)(SHMEM_AMO, shmem_, _atomic_fetch_add_nbi, __VA_ARGS__)
+#define shmem_atomic_fetch_and(...) \
+    SHMEM_FORM_3(__VA_ARGS__)(SHMEM_BIT, shmem_, _atomic_fetch_and, __VA_ARGS__)
 #define shmem_atomic_and(...) SHMEM_FORM_3(__VA_ARGS__)(SHMEM_BIT, shmem_, _atomic_and, __VA_ARGS__)
 #define shmem_atomic_fetch_or(...) SHMEM_FORM_3(__VA_ARGS__)(SHMEM_BIT, shmem_, _atomic_fetch_or, __VA_ARGS__)
 #define shmem_atomic_or(...) SHMEM_FORM_3(__VA_ARGS__)(SHMEM_BIT, shmem_, _atomic_or, __VA_ARGS__)
-#define shmem_atomic_fetch_xor(...) SHMEM_FORM_3(__VA_ARGS__)(SHMEM_BIT, shmem_, _atomic_fetch_xor, __VA_ARGS__)
+#define shmem_atomic_fetch_xor(...) \
+    SHMEM_FORM_3(__VA_ARGS__)(SHMEM_BIT, shmem_, _atomic_fetch_xor, __VA_ARGS__)
 #define shmem_atomic_xor(...) SHMEM_FORM_3(__VA_ARGS__)(SHMEM_BIT, shmem_, _atomic_xor, __VA_ARGS__)
-#define shmem_atomic_fetch_and_nbi(...) SHMEM_FORM_4(__VA_ARGS__)(SHMEM_BIT, shmem_, _atomic_fetch_and_nbi, __VA_ARGS__)
-#define shmem_atomic_fetch_or_nbi(...) SHMEM_FORM_4(__VA_ARGS__)(SHMEM_BIT, shmem_, _atomic_fetch_or_nbi, __VA_ARGS__)
-#define shmem_atomic_fetch_xor_nbi(...) SHMEM_FORM_4(__VA_ARGS__)(SHMEM_BIT, shmem_, _atomic_fetch_xor_nbi, __VA_ARGS__)
+#define shmem_atomic_fetch_and_nbi(...) \
+    SHMEM_FORM_4(__VA_ARGS__)(SHMEM_BIT, shmem_, _atomic_fetch_and_nbi, __VA_ARGS__)
+#define shmem_atomic_fetch_or_nbi(...) \
+    SHMEM_FORM_4(__VA_ARGS__)(SHMEM_BIT, shmem_, _atomic_fetch_or_nbi, __VA_ARGS__)
+#define shmem_atomic_fetch_xor_nbi(...) \
+    SHMEM_FORM_4(__VA_ARGS__)(SHMEM_BIT, shmem_, _atomic_fetch_xor_nbi, __VA_ARGS__)
 
 /* Of before 1.4. */
 #define SHMEM_OLD_AMO SHMEM_DISTINCT_OLD_AMO_TYPES
@@ -91,7 +104,8 @@
 /* --- Signaling operations: the name without context is also that of a function --- */
 #define shmem_put_signal(...) SHMEM_FORM_7(__VA_ARGS__)(SHMEM_RMA, shmem_, _put_signal, __VA_ARGS__)
 #define shmem_put_signal_nbi(...) SHMEM_FORM_7(__VA_ARGS__)(SHMEM_RMA, shmem_, _put_signal_nbi, __VA_ARGS__)
-#define SHMEM_3_OR_4(three, four, ...) SHMEM_10TH(__VA_ARGS__, four, four, four, four, four, four, three, three, three, three)
+#define SHMEM_3_OR_4(three, four, ...) \
+    SHMEM_10TH(__VA_ARGS__, four, four, four, four, four, four, three, three, three, three)
 #define shmem_signal_add(...) SHMEM_3_OR_4(shmem_signal_add, shmem_ctx_signal_add, __VA_ARGS__)(__VA_ARGS__)
 #define shmem_signal_set(...) SHMEM_3_OR_4(shmem_signal_set, shmem_ctx_signal_set, __VA_ARGS__)(__VA_ARGS__)
 
@@ -113,16 +127,18 @@
 #define shmem_sum_inscan(...) SHMEM_BY_2ND(SHMEM_RED_SUM, shmem_, _sum_inscan, __VA_ARGS__)
 #define shmem_sum_exscan(...) SHMEM_BY_2ND(SHMEM_RED_SUM, shmem_, _sum_exscan, __VA_ARGS__)
 
-/* shmem_sync(team), shmem_sync(pe) and shmem_sync(PE_start, logPE_stride, PE_size, pSync): first by the number of
- * arguments, then by type. */
+/* shmem_sync(team), shmem_sync(pe) and shmem_sync(PE_start, logPE_stride, PE_size, pSync): first by the
+ * number of arguments, then by type. */
 #define SHMEM_SYNC_PE(TYPE, NAME, a, z) , TYPE : shmemx_sync_pe
-#define SHMEM_SYNC_1(what)                                                                                             \
-    _Generic((what), shmem_team_t : shmem_team_sync, _Bool : shmemx_sync_pe                                            \
-                     SHMEM_DISTINCT_INTEGER_TYPES(SHMEM_SYNC_PE, , ))(what)
+#define SHMEM_SYNC_1(what)            \
+    _Generic((what), shmem_team_t     \
+             : shmem_team_sync, _Bool \
+             : shmemx_sync_pe SHMEM_DISTINCT_INTEGER_TYPES(SHMEM_SYNC_PE, , ))(what)
 #define SHMEM_SYNC_4(...) shmem_sync(__VA_ARGS__)
-#define shmem_sync(...)                                                                                                \
-    SHMEM_10TH(__VA_ARGS__, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_SYNC_4, SHMEM_BAD, SHMEM_BAD, \
-               SHMEM_SYNC_1, SHMEM_BAD)(__VA_ARGS__)
+#define shmem_sync(...)                                                                                     \
+    SHMEM_10TH(__VA_ARGS__, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_BAD, SHMEM_SYNC_4, SHMEM_BAD, \
+               SHMEM_BAD, SHMEM_SYNC_1, SHMEM_BAD)                                                          \
+    (__VA_ARGS__)
 
 /* --- Point-to-point synchronisation --- */
 #define SHMEM_WAIT SHMEM_DISTINCT_WAIT_TYPES
@@ -132,7 +148,8 @@
 #define shmem_wait_until_some(...) SHMEM_BY_1ST(SHMEM_WAIT, shmem_, _wait_until_some, __VA_ARGS__)
 #define shmem_wait_until_all_vector(...) SHMEM_BY_1ST(SHMEM_WAIT, shmem_, _wait_until_all_vector, __VA_ARGS__)
 #define shmem_wait_until_any_vector(...) SHMEM_BY_1ST(SHMEM_WAIT, shmem_, _wait_until_any_vector, __VA_ARGS__)
-#define shmem_wait_until_some_vector(...) SHMEM_BY_1ST(SHMEM_WAIT, shmem_, _wait_until_some_vector, __VA_ARGS__)
+#define shmem_wait_until_some_vector(...) \
+    SHMEM_BY_1ST(SHMEM_WAIT, shmem_, _wait_until_some_vector, __VA_ARGS__)
 #define shmem_test(...) SHMEM_BY_1ST(SHMEM_WAIT, shmem_, _test, __VA_ARGS__)
 #define shmem_test_all(...) SHMEM_BY_1ST(SHMEM_WAIT, shmem_, _test_all, __VA_ARGS__)
 #define shmem_test_any(...) SHMEM_BY_1ST(SHMEM_WAIT, shmem_, _test_any, __VA_ARGS__)

@@ -5,41 +5,41 @@
 extern "C++" {
 
 #define SHMEM_OLD_CXX
-#define SHMEM_CXX_INDEXED(TYPE, NAME, op)                                                                              \
-    SHMEM_CXX_CTX(shmemx_, void, NAME, op,                                                                             \
-                  (TYPE *dest, const TYPE *source, const size_t *index, const int *pe, size_t n),                      \
+#define SHMEM_CXX_INDEXED(TYPE, NAME, op)                                                          \
+    SHMEM_CXX_CTX(shmemx_, void, NAME, op,                                                         \
+                  (TYPE * dest, const TYPE *source, const size_t *index, const int *pe, size_t n), \
                   (dest, source, index, pe, n))
-#define SHMEM_CXX_BLOCKS(TYPE, NAME, op)                                                                               \
-    SHMEM_CXX_CTX(shmemx_, void, NAME, op,                                                                             \
-                  (TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,         \
-                   int pe),                                                                                            \
+#define SHMEM_CXX_BLOCKS(TYPE, NAME, op)                                                        \
+    SHMEM_CXX_CTX(shmemx_, void, NAME, op,                                                      \
+                  (TYPE * dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, \
+                   size_t nblocks, int pe),                                                     \
                   (dest, source, dst, sst, bsize, nblocks, pe))
 
-#define SHMEM_DEFINE(TYPE, NAME, a, z)                                                                                 \
-    SHMEM_CXX_INDEXED(TYPE, NAME##_, gather)                                                                           \
-    SHMEM_CXX_INDEXED(TYPE, NAME##_, gather_nbi)                                                                       \
-    SHMEM_CXX_INDEXED(TYPE, NAME##_, scatter)                                                                          \
-    SHMEM_CXX_INDEXED(TYPE, NAME##_, scatter_nbi)                                                                      \
-    SHMEM_CXX_BLOCKS(TYPE, NAME##_, ibput)                                                                             \
+#define SHMEM_DEFINE(TYPE, NAME, a, z)            \
+    SHMEM_CXX_INDEXED(TYPE, NAME##_, gather)      \
+    SHMEM_CXX_INDEXED(TYPE, NAME##_, gather_nbi)  \
+    SHMEM_CXX_INDEXED(TYPE, NAME##_, scatter)     \
+    SHMEM_CXX_INDEXED(TYPE, NAME##_, scatter_nbi) \
+    SHMEM_CXX_BLOCKS(TYPE, NAME##_, ibput)        \
     SHMEM_CXX_BLOCKS(TYPE, NAME##_, ibget)
 SHMEM_DISTINCT_RMA_TYPES(SHMEM_DEFINE, , )
 #undef SHMEM_DEFINE
 
-#define SHMEM_DEFINE(TYPE, NAME, a, z)                                                                                 \
-    SHMEM_CXX_INDEXED(TYPE, NAME##_, scatter_add)                                                                      \
+#define SHMEM_DEFINE(TYPE, NAME, a, z)            \
+    SHMEM_CXX_INDEXED(TYPE, NAME##_, scatter_add) \
     SHMEM_CXX_INDEXED(TYPE, NAME##_, scatter_add_nbi)
 SHMEM_DISTINCT_ACCUMULATE_TYPES(SHMEM_DEFINE, , )
 #undef SHMEM_DEFINE
 
 /* Without a team: the world. */
-#define SHMEM_CXX_SCAN(TYPE, NAME, op)                                                                                 \
-    SHMEM_CXX_REDUCE(shmemx_, TYPE, NAME, op)                                                                          \
-    inline int shmemx_##op(TYPE *dest, const TYPE *source, size_t nelems)                                              \
-    {                                                                                                                  \
-        return shmemx_##NAME##op(SHMEM_TEAM_WORLD, dest, source, nelems);                                           \
+#define SHMEM_CXX_SCAN(TYPE, NAME, op)                                    \
+    SHMEM_CXX_REDUCE(shmemx_, TYPE, NAME, op)                             \
+    inline int shmemx_##op(TYPE *dest, const TYPE *source, size_t nelems) \
+    {                                                                     \
+        return shmemx_##NAME##op(SHMEM_TEAM_WORLD, dest, source, nelems); \
     }
-#define SHMEM_DEFINE(TYPE, NAME, a, z)                                                                                 \
-    SHMEM_CXX_SCAN(TYPE, NAME##_, sum_inscan)                                                                          \
+#define SHMEM_DEFINE(TYPE, NAME, a, z)        \
+    SHMEM_CXX_SCAN(TYPE, NAME##_, sum_inscan) \
     SHMEM_CXX_SCAN(TYPE, NAME##_, sum_exscan)
 SHMEM_DISTINCT_REDUCE_ARITHMETIC_TYPES(SHMEM_DEFINE, , )
 #undef SHMEM_DEFINE

@@ -6,7 +6,10 @@
 
 #include "base/base.h"
 
-HM_INLINE uint64_t hm_bits_of_integer(uint64_t value) { return value; }
+HM_INLINE uint64_t hm_bits_of_integer(uint64_t value)
+{
+    return value;
+}
 HM_INLINE uint64_t hm_bits_of_float(float value)
 {
     uint32_t bits;
@@ -19,10 +22,16 @@ HM_INLINE uint64_t hm_bits_of_double(double value)
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
-#define HM_BITS(value)                                                                                                 \
-    _Generic((value), float : hm_bits_of_float, double : hm_bits_of_double, default : hm_bits_of_integer)(value)
+#define HM_BITS(value)                    \
+    _Generic((value), float               \
+             : hm_bits_of_float, double   \
+             : hm_bits_of_double, default \
+             : hm_bits_of_integer)(value)
 
-HM_INLINE uint64_t hm_integer_of_bits(uint64_t bits) { return bits; }
+HM_INLINE uint64_t hm_integer_of_bits(uint64_t bits)
+{
+    return bits;
+}
 HM_INLINE float hm_float_of_bits(uint64_t bits)
 {
     uint32_t low = (uint32_t)bits;
@@ -36,8 +45,11 @@ HM_INLINE double hm_double_of_bits(uint64_t bits)
     memcpy(&value, &bits, sizeof value);
     return value;
 }
-#define HM_VALUE(TYPE, bits)                                                                                           \
-    (TYPE) _Generic((TYPE)0, float : hm_float_of_bits, double : hm_double_of_bits, default : hm_integer_of_bits)(bits)
+#define HM_VALUE(TYPE, bits)                     \
+    (TYPE) _Generic((TYPE)0, float               \
+                    : hm_float_of_bits, double   \
+                    : hm_double_of_bits, default \
+                    : hm_integer_of_bits)(bits)
 
 /* An atomic in a body of HM_API_BOTH. */
 #define HM_AMO(op, addr, value, cond) hm_amo(c, op, (void *)(addr), value, cond, sizeof *(addr), pe, call)

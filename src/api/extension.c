@@ -18,25 +18,26 @@ HM_INLINE struct hm_ctx *ctx_of_many(shmem_ctx_t ctx, const char *call)
     return ctx == SHMEM_CTX_DEFAULT ? &hm_ctx_default : hm_ctx_get(hm_handle_of_ctx(ctx), call);
 }
 
-#define INDEXED(TYPE, name, LAST, function, what)                                                                      \
-    HM_API(void, shmemx_##name,                                                                                        \
-           (TYPE *dest, const TYPE *source, const size_t *index, const int *pe, HM_UNWRAP LAST))                       \
-    {                                                                                                                  \
-        hm_world_need("shmemx_" #name);                                                                                \
-        function(&hm_ctx_default, dest, source, index, pe, n, what, "shmemx_" #name);                                  \
-    }                                                                                                                  \
-    HM_API(void, shmemx_ctx_##name,                                                                                    \
-           (shmem_ctx_t ctx, TYPE *dest, const TYPE *source, const size_t *index, const int *pe, HM_UNWRAP LAST))      \
-    {                                                                                                                  \
-        hm_world_need("shmemx_ctx_" #name);                                                                            \
-        struct hm_ctx *const c = ctx_of_many(ctx, "shmemx_ctx_" #name);                                                \
-        function(c, dest, source, index, pe, n, what, "shmemx_ctx_" #name);                                            \
+#define INDEXED(TYPE, name, LAST, function, what)                                                 \
+    HM_API(void, shmemx_##name,                                                                   \
+           (TYPE * dest, const TYPE *source, const size_t *index, const int *pe, HM_UNWRAP LAST)) \
+    {                                                                                             \
+        hm_world_need("shmemx_" #name);                                                           \
+        function(&hm_ctx_default, dest, source, index, pe, n, what, "shmemx_" #name);             \
+    }                                                                                             \
+    HM_API(void, shmemx_ctx_##name,                                                               \
+           (shmem_ctx_t ctx, TYPE * dest, const TYPE *source, const size_t *index, const int *pe, \
+            HM_UNWRAP LAST))                                                                      \
+    {                                                                                             \
+        hm_world_need("shmemx_ctx_" #name);                                                       \
+        struct hm_ctx *const c = ctx_of_many(ctx, "shmemx_ctx_" #name);                           \
+        function(c, dest, source, index, pe, n, what, "shmemx_ctx_" #name);                       \
     }
 
-#define MOVE(TYPE, NAME)                                                                                               \
-    INDEXED(TYPE, NAME##_gather, (size_t n), hm_gather, sizeof(TYPE))                                                  \
-    INDEXED(TYPE, NAME##_gather_nbi, (size_t n), hm_gather, sizeof(TYPE))                                              \
-    INDEXED(TYPE, NAME##_scatter, (size_t n), hm_scatter, sizeof(TYPE))                                                \
+#define MOVE(TYPE, NAME)                                                  \
+    INDEXED(TYPE, NAME##_gather, (size_t n), hm_gather, sizeof(TYPE))     \
+    INDEXED(TYPE, NAME##_gather_nbi, (size_t n), hm_gather, sizeof(TYPE)) \
+    INDEXED(TYPE, NAME##_scatter, (size_t n), hm_scatter, sizeof(TYPE))   \
     INDEXED(TYPE, NAME##_scatter_nbi, (size_t n), hm_scatter, sizeof(TYPE))
 SHMEM_RMA_TYPES(MOVE)
 
@@ -46,37 +47,44 @@ INDEXED(void, scattermem, (size_t n, size_t bytes), hm_scatter, bytes)
 INDEXED(void, scattermem_nbi, (size_t n, size_t bytes), hm_scatter, bytes)
 
 /* Two's complement: signed and unsigned add alike. */
-#define ADD_OF(TYPE)                                                                                                   \
-    _Generic((TYPE)0, float : HM_ADD_F32, double : HM_ADD_F64, default : sizeof(TYPE) == 8 ? HM_ADD_U64 : HM_ADD_U32)
-#define ACCUMULATE(TYPE, NAME)                                                                                         \
-    INDEXED(TYPE, NAME##_scatter_add, (size_t n), hm_scatter_add, ADD_OF(TYPE))                                        \
+#define ADD_OF(TYPE)               \
+    _Generic((TYPE)0, float        \
+             : HM_ADD_F32, double  \
+             : HM_ADD_F64, default \
+             : sizeof(TYPE) == 8 ? HM_ADD_U64 : HM_ADD_U32)
+#define ACCUMULATE(TYPE, NAME)                                                  \
+    INDEXED(TYPE, NAME##_scatter_add, (size_t n), hm_scatter_add, ADD_OF(TYPE)) \
     INDEXED(TYPE, NAME##_scatter_add_nbi, (size_t n), hm_scatter_add, ADD_OF(TYPE))
 SHMEM_ACCUMULATE_TYPES(ACCUMULATE)
 
-HM_API(void, shmemx_register_gettid, (uint64_t (*gettid_fn)(void))) { hm_ctx_register_gettid(gettid_fn); }
+HM_API(void, shmemx_register_gettid, (uint64_t(*gettid_fn)(void)))
+{
+    hm_ctx_register_gettid(gettid_fn);
+}
 
 /* --- names that other libraries ship for what 1.6 has adopted --- */
 
-#define BLOCKS(TYPE, name, function, SIZE)                                                                             \
-    HM_API_BOTH(shmemx, void, name,                                                                                    \
-                (TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe),  \
+#define BLOCKS(TYPE, name, function, SIZE)                                                    \
+    HM_API_BOTH(shmemx, void, name,                                                           \
+                (TYPE * dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, \
+                 size_t nblocks, int pe),                                                     \
                 function(c, dest, source, dst, sst, bsize, nblocks, SIZE, pe, call);)
-#define TYPED(TYPE, NAME)                                                                                              \
+#define TYPED(TYPE, NAME) \
     BLOCKS(TYPE, NAME##_ibput, hm_iput, sizeof(TYPE)) BLOCKS(TYPE, NAME##_ibget, hm_iget, sizeof(TYPE))
 SHMEM_RMA_TYPES(TYPED)
 #define SIZED(BITS, BYTES) BLOCKS(void, ibput##BITS, hm_iput, BYTES) BLOCKS(void, ibget##BITS, hm_iget, BYTES)
 SHMEM_SIZES(SIZED)
 
-HM_API_BOTH(shmemx, void, signal_add, (uint64_t *sig_addr, uint64_t signal, int pe),
+HM_API_BOTH(shmemx, void, signal_add, (uint64_t * sig_addr, uint64_t signal, int pe),
             hm_signal(c, sig_addr, signal, SHMEM_SIGNAL_ADD, pe, call);)
-HM_API_BOTH(shmemx, void, signal_set, (uint64_t *sig_addr, uint64_t signal, int pe),
+HM_API_BOTH(shmemx, void, signal_set, (uint64_t * sig_addr, uint64_t signal, int pe),
             hm_signal(c, sig_addr, signal, SHMEM_SIGNAL_SET, pe, call);)
 
-#define SCAN(TYPE, NAME, stem, inclusive)                                                                              \
-    HM_API(int, shmemx_##NAME##_##stem, (shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems))            \
-    {                                                                                                                  \
-        const char *const call = "shmemx_" #NAME "_" #stem;                                                            \
-        return hm_scan(hm_api_team(team, call), dest, source, nelems, HM_KIND_OF(TYPE), inclusive, call);              \
+#define SCAN(TYPE, NAME, stem, inclusive)                                                                    \
+    HM_API(int, shmemx_##NAME##_##stem, (shmem_team_t team, TYPE * dest, const TYPE *source, size_t nelems)) \
+    {                                                                                                        \
+        const char *const call = "shmemx_" #NAME "_" #stem;                                                  \
+        return hm_scan(hm_api_team(team, call), dest, source, nelems, HM_KIND_OF(TYPE), inclusive, call);    \
     }
 #define SCANS(TYPE, NAME) SCAN(TYPE, NAME, sum_inscan, true) SCAN(TYPE, NAME, sum_exscan, false)
 SHMEM_REDUCE_ARITHMETIC_TYPES(SCANS)

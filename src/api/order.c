@@ -40,7 +40,8 @@ static void quiet_of_pes(struct hm_ctx *ctx, const int *pes, size_t n, const cha
     int members = ctx->team ? ctx->team->size : hm_world.npes;
     for (size_t i = 0; i < n; i++) {
         if (pes[i] < 0 || pes[i] >= members)
-            hm_die(call, "target_pes[%zu] is %d, but the PEs of the context are 0 to %d", i, pes[i], members - 1);
+            hm_die(call, "target_pes[%zu] is %d, but the PEs of the context are 0 to %d", i, pes[i],
+                   members - 1);
     }
     hm_quiet(ctx);
 }

@@ -6,7 +6,8 @@ HM_API(void, shmem_ctx_session_start,
 {
     if (ctx == SHMEM_CTX_INVALID) return;
     hm_world_need("shmem_ctx_session_start");
-    const size_t *total_ops = config && (config_mask & SHMEM_CTX_SESSION_TOTAL_OPS) ? &config->total_ops : NULL;
+    const size_t *total_ops =
+        config && (config_mask & SHMEM_CTX_SESSION_TOTAL_OPS) ? &config->total_ops : NULL;
     hm_ctx_session_start(hm_handle_of_ctx(ctx), options, total_ops, "shmem_ctx_session_start");
 }
 

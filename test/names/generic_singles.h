@@ -51,9 +51,9 @@ SINGLE(shmemx_sync_pe)
 SINGLE(arrays)
 {
     static double all[4], one;
-    static const double constant[2] = { 2.5, 3.5 };
+    static const double constant[2] = {2.5, 3.5};
     static volatile long flag;
-    double got[4] = { 0, 0, 0, 0 };
+    double got[4] = {0, 0, 0, 0};
     all[0] = 0;
     one = 1.5 + me;
     meet();
@@ -75,7 +75,8 @@ SINGLE(world_scans)
 {
     int *dest = DEST(int), *source = SOURCE(int), before = 0;
     source[0] = me + 1;
-    for (int pe = 0; pe < me; pe++) before += pe + 1;
+    for (int pe = 0; pe < me; pe++)
+        before += pe + 1;
     meet();
     CHECK(shmemx_sum_inscan(dest, source, 1) == 0 && *dest == before + me + 1);
     meet();
@@ -87,7 +88,8 @@ SINGLE(world_scans)
 template <class V> static void check_complex()
 {
     typedef std::complex<V> Z;
-    Z *dest = (Z *)(void *)DEST(char), *source = (Z *)(void *)source_room, sum(0, 0), product(1, 0), before(0, 0);
+    Z *dest = (Z *)(void *)DEST(char), *source = (Z *)(void *)source_room, sum(0, 0), product(1, 0),
+      before(0, 0);
     source[0] = Z(V(me + 1), V(2 - me));
     for (int pe = 0; pe < npes; pe++) {
         Z z(V(pe + 1), V(2 - pe));

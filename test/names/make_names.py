@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """make_names.py KIND OUTPUT: a program that calls every function of api.tsv with checked values.
 
-KIND is c (the functions, as C99), twin (their profiling twins), generic (the C11 generic forms) or overload (the same
-in C++). Each name is matched to a text in families/ or to a SINGLE in singles.h; the names that match nothing are
-listed in the program, which prints their number and fails unless it is 0.
+KIND is c (the functions, as C99), twin (their profiling twins), generic (the C11 generic forms) or overload
+(the same in C++). Each name is matched to a text in families/ or to a SINGLE in singles.h; the names that match
+nothing are listed in the program, which prints their number and fails unless it is 0.
 """
 import os
 import re
@@ -12,15 +12,17 @@ import sys
 here = os.path.dirname(os.path.abspath(__file__))
 
 INTEGERS = {
-    'char': 'char', 'schar': 'signed char', 'short': 'short', 'int': 'int', 'long': 'long', 'longlong': 'long long',
-    'uchar': 'unsigned char', 'ushort': 'unsigned short', 'uint': 'unsigned int', 'ulong': 'unsigned long',
-    'ulonglong': 'unsigned long long', 'int8': 'int8_t', 'int16': 'int16_t', 'int32': 'int32_t', 'int64': 'int64_t',
+    'char': 'char', 'schar': 'signed char', 'short': 'short', 'int': 'int', 'long': 'long',
+    'longlong': 'long long', 'uchar': 'unsigned char', 'ushort': 'unsigned short', 'uint': 'unsigned int',
+    'ulong': 'unsigned long', 'ulonglong': 'unsigned long long',
+    'int8': 'int8_t', 'int16': 'int16_t', 'int32': 'int32_t', 'int64': 'int64_t',
     'uint8': 'uint8_t', 'uint16': 'uint16_t', 'uint32': 'uint32_t', 'uint64': 'uint64_t', 'size': 'size_t',
     'ptrdiff': 'ptrdiff_t'}
 FLOATS = {'float': 'float', 'double': 'double', 'longdouble': 'long double'}
 COMPLEX = {'complexf': 'SHMEM_COMPLEXF', 'complexd': 'SHMEM_COMPLEXD'}
 TYPES = {**INTEGERS, **FLOATS, **COMPLEX}
-SIZED = {'8': 'uint8_t', '16': 'uint16_t', '32': 'uint32_t', '64': 'uint64_t', '128': 'word128', 'mem': 'unsigned char'}
+SIZED = {'8': 'uint8_t', '16': 'uint16_t', '32': 'uint32_t', '64': 'uint64_t', '128': 'word128',
+         'mem': 'unsigned char'}
 AMO = 'int long longlong uint ulong ulonglong int32 int64 uint32 uint64 size ptrdiff'.split()
 
 OPS = {'and': '((a) & (b))', 'or': '((a) | (b))', 'xor': '((a) ^ (b))', 'max': '((a) > (b) ? (a) : (b))',
@@ -28,10 +30,12 @@ OPS = {'and': '((a) & (b))', 'or': '((a) | (b))', 'xor': '((a) ^ (b))', 'max': '
 
 # What follows the type in a name -> the family. The old atomics are the new ones under short names.
 RMA = {'put': 'put', 'put_nbi': 'put', 'get': 'get', 'get_nbi': 'get', 'p': 'p', 'g': 'g', 'iput': 'iput',
-       'iget': 'iget', 'ibput': 'ibput', 'ibget': 'ibget', 'put_signal': 'put_signal', 'put_signal_nbi': 'put_signal'}
+       'iget': 'iget', 'ibput': 'ibput', 'ibget': 'ibget',
+       'put_signal': 'put_signal', 'put_signal_nbi': 'put_signal'}
 ATOMIC = {'fetch': 'fetch', 'set': 'set', 'swap': 'swap', 'compare_swap': 'cas', 'cswap': 'cas',
-          'fetch_inc': 'fetch_inc', 'finc': 'fetch_inc', 'inc': 'inc', 'fetch_add': 'fetch_add', 'fadd': 'fetch_add',
-          'add': 'add', 'fetch_and': 'fetch_bit', 'and': 'bit', 'fetch_or': 'fetch_bit', 'or': 'bit',
+          'fetch_inc': 'fetch_inc', 'finc': 'fetch_inc', 'inc': 'inc',
+          'fetch_add': 'fetch_add', 'fadd': 'fetch_add', 'add': 'add',
+          'fetch_and': 'fetch_bit', 'and': 'bit', 'fetch_or': 'fetch_bit', 'or': 'bit',
           'fetch_xor': 'fetch_bit', 'xor': 'bit'}
 FETCHING = ('fetch', 'swap', 'cas', 'fetch_inc', 'fetch_add', 'fetch_bit')
 INDEXED = {'gather': 'gather', 'scatter': 'scatter', 'scatter_add': 'scatter_add'}

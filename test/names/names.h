@@ -1,12 +1,13 @@
-/* What the generated programs of this folder share. Each function under test is called by one of families/<family>.inc,
- * which is included once for each of them with
+/* What the generated programs of this folder share. Each function under test is called by one of
+ * families/<family>.inc, which is included once for each of them with
  *
  *   TEST         the name of the C function to define        NAME     what is tested, as a string
- *   T            the type                                    F(...)   the call, without the context or team it takes
- *   PE(pe)       the PE number to pass for world PE `pe`     VALUE(v) the number v as a T, spread over all its bytes
+ *   T            the type                                    F(...)   the call, without the context or team
+ * it takes PE(pe)       the PE number to pass for world PE `pe`     VALUE(v) the number v as a T, spread over
+ * all its bytes
  *
- * and what the family needs besides. The same text is compiled as C (functions, their profiling twins, C11 generics) and
- * as C++ (overloads).
+ * and what the family needs besides. The same text is compiled as C (functions, their profiling twins, C11
+ * generics) and as C++ (overloads).
  */
 #ifndef NAMES_H
 #define NAMES_H
@@ -33,11 +34,17 @@ static const char *testing; /* the name of the function under test */
 /* The PEs backwards, so that a number that is not translated is wrong, and a context of them. */
 static shmem_team_t backwards;
 static shmem_ctx_t ctx;
-UNUSED static int of_backwards(int pe) { return npes - 1 - pe; }
+UNUSED static int of_backwards(int pe)
+{
+    return npes - 1 - pe;
+}
 
 /* The team of the collectives: the world, or the PEs backwards. */
 static shmem_team_t team;
-UNUSED static int team_world(int i) { return team == SHMEM_TEAM_WORLD ? i : npes - 1 - i; }
+UNUSED static int team_world(int i)
+{
+    return team == SHMEM_TEAM_WORLD ? i : npes - 1 - i;
+}
 #define TEAM_ME team_world(me) /* it is its own inverse */
 
 /* Symmetric room: one on the heap, one in static data. */
@@ -53,38 +60,46 @@ UNUSED static ALIGNED(64) char work_room[ROOM];
 #define SOURCE(T) ((T *)(void *)source_room)
 
 static int room;
-static int which_room(void) { return room; }
+static int which_room(void)
+{
+    return room;
+}
 
-#define CHECK(cond)                                                                                                    \
-    do {                                                                                                               \
-        if (!(cond)) failed(__FILE__, __LINE__, #cond);                                                                \
+#define CHECK(cond)                                     \
+    do {                                                \
+        if (!(cond)) failed(__FILE__, __LINE__, #cond); \
     } while (0)
 static void failed(const char *file, int line, const char *cond)
 {
-    if (++failures <= 20) printf("%s:%d: PE %d of %d: %s: not true: %s\n", file, line, me, npes, testing, cond);
+    if (++failures <= 20)
+        printf("%s:%d: PE %d of %d: %s: not true: %s\n", file, line, me, npes, testing, cond);
 }
 
 /* A number for element i of PE pe, small enough for a char. */
-UNUSED static int number(int pe, int i) { return 1 + pe * 9 + i * 3; }
+UNUSED static int number(int pe, int i)
+{
+    return 1 + pe * 9 + i * 3;
+}
 #define VAL(pe, i) VALUE(number(pe, i))
 
 /* v in each of the bytes. */
 UNUSED static word128 spread(int v, size_t size)
 {
     word128 all = 0;
-    for (size_t i = 0; i < size; i++) all = all << 8 | (unsigned char)v;
+    for (size_t i = 0; i < size; i++)
+        all = all << 8 | (unsigned char)v;
     return all;
 }
 #define VALUE_INTEGER(T, v) ((T)spread(v, sizeof(T)))
 /* The low bits of a long double are beyond those of a double. */
 #define VALUE_FLOAT(T, v) ((T)((T)(v) + (T)0.25))
 #define VALUE_LONG_DOUBLE(T, v) ((T)((T)(v) + (T)(1.0L / 18014398509481984)))
-#define VALUE_COMPLEX(T, v)                                                                                            \
-    __extension__({                                                                                                    \
-        T complex_value;                                                                                               \
-        __real__ complex_value = (v);                                                                                  \
-        __imag__ complex_value = (v) + 1;                                                                              \
-        complex_value;                                                                                                 \
+#define VALUE_COMPLEX(T, v)               \
+    __extension__({                       \
+        T complex_value;                  \
+        __real__ complex_value = (v);     \
+        __imag__ complex_value = (v) + 1; \
+        complex_value;                    \
     })
 
 static void meet(void)
@@ -111,14 +126,14 @@ UNUSED static void linger(void)
 {
     if (npes > 1) usleep(1000);
 }
-#define SEND_ROUND(send_it, wait_for_it)                                                                               \
-    do {                                                                                                               \
-        if (me == 0) {                                                                                                 \
-            linger();                                                                                                  \
-            send_it;                                                                                                   \
-        }                                                                                                              \
-        wait_for_it;                                                                                                   \
-        if (me != 0) send_it;                                                                                          \
+#define SEND_ROUND(send_it, wait_for_it) \
+    do {                                 \
+        if (me == 0) {                   \
+            linger();                    \
+            send_it;                     \
+        }                                \
+        wait_for_it;                     \
+        if (me != 0) send_it;            \
     } while (0)
 
 struct test {
@@ -137,13 +152,15 @@ static void start(void)
     testing = "start";
     CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, npes - 1, -1, npes, NULL, 0, &backwards) == 0);
     CHECK(shmem_team_create_ctx(backwards, 0, &ctx) == 0);
-    for (int i = 0; i < SHMEM_SYNC_SIZE; i++) sync_room[i] = SHMEM_SYNC_VALUE;
+    for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
+        sync_room[i] = SHMEM_SYNC_VALUE;
     team = SHMEM_TEAM_WORLD;
     if (failures) shmem_global_exit(2);
     meet();
 }
 
-/* Every test (or only that of one name) twice: with dest on the heap and the world's team, in static data and the team backwards. */
+/* Every test (or only that of one name) twice: with dest on the heap and the world's team, in static data and
+ * the team backwards. */
 static void run_all(const struct test *tests, size_t n, const char *only)
 {
     for (size_t i = 0; i < n; i++) {
@@ -157,7 +174,8 @@ static void run_all(const struct test *tests, size_t n, const char *only)
             tests[i].run();
             meet();
         }
-        for (int k = 0; k < SHMEM_SYNC_SIZE; k++) CHECK(sync_room[k] == SHMEM_SYNC_VALUE);
+        for (int k = 0; k < SHMEM_SYNC_SIZE; k++)
+            CHECK(sync_room[k] == SHMEM_SYNC_VALUE);
     }
 }
 

@@ -21,36 +21,36 @@ static int alive(void)
 }
 
 /* Everybody's flag must have been set by the left neighbour when `synchronise` returns. */
-#define SYNCHRONISES(...)                                                                                              \
-    do {                                                                                                               \
-        for (int round = 1; round <= 3; round++) {                                                                     \
-            if (round % npes == me) linger();                                                                          \
-            shmem_int_p(&arrived, round, right);                                                                       \
-            shmem_quiet();                                                                                             \
-            __VA_ARGS__;                                                                                               \
-            CHECK(arrived == round);                                                                                   \
-            meet();                                                                                                    \
-        }                                                                                                              \
-        arrived = 0;                                                                                                   \
+#define SYNCHRONISES(...)                          \
+    do {                                           \
+        for (int round = 1; round <= 3; round++) { \
+            if (round % npes == me) linger();      \
+            shmem_int_p(&arrived, round, right);   \
+            shmem_quiet();                         \
+            __VA_ARGS__;                           \
+            CHECK(arrived == round);               \
+            meet();                                \
+        }                                          \
+        arrived = 0;                               \
     } while (0)
 
 /* Data, then what orders or completes, then a flag: who sees the flag sees the data. */
-#define ORDERS(...)                                                                                                    \
-    do {                                                                                                               \
-        long *data = DEST(long);                                                                                       \
-        *data = 0;                                                                                                     \
-        arrived = 0;                                                                                                   \
-        meet();                                                                                                        \
-        shmem_long_p(data, 1000 + me, right);                                                                          \
-        shmem_ctx_long_p(ctx, data + 1, 2000 + me, of_backwards(right));                                               \
-        __VA_ARGS__;                                                                                                   \
-        shmem_int_p(&arrived, 1, right);                                                                               \
-        shmem_int_wait_until(&arrived, SHMEM_CMP_EQ, 1);                                                               \
-        CHECK(*data == 1000 + left);                                                                                   \
-        quiet();                                                                                                       \
-        meet();                                                                                                        \
-        CHECK(data[1] == 2000 + left);                                                                                 \
-        arrived = 0;                                                                                                   \
+#define ORDERS(...)                                                      \
+    do {                                                                 \
+        long *data = DEST(long);                                         \
+        *data = 0;                                                       \
+        arrived = 0;                                                     \
+        meet();                                                          \
+        shmem_long_p(data, 1000 + me, right);                            \
+        shmem_ctx_long_p(ctx, data + 1, 2000 + me, of_backwards(right)); \
+        __VA_ARGS__;                                                     \
+        shmem_int_p(&arrived, 1, right);                                 \
+        shmem_int_wait_until(&arrived, SHMEM_CMP_EQ, 1);                 \
+        CHECK(*data == 1000 + left);                                     \
+        quiet();                                                         \
+        meet();                                                          \
+        CHECK(data[1] == 2000 + left);                                   \
+        arrived = 0;                                                     \
     } while (0)
 
 /* A symmetric block of n bytes works: its last long can be written by the neighbour. */
@@ -106,10 +106,22 @@ SINGLE(start_pes)
     N(start_pes)(0);
     CHECK(alive());
 }
-SINGLE(shmem_my_pe) { CHECK(N(shmem_my_pe)() == me); }
-SINGLE(_my_pe) { CHECK(N(_my_pe)() == me); }
-SINGLE(shmem_n_pes) { CHECK(N(shmem_n_pes)() == npes); }
-SINGLE(_num_pes) { CHECK(N(_num_pes)() == npes); }
+SINGLE(shmem_my_pe)
+{
+    CHECK(N(shmem_my_pe)() == me);
+}
+SINGLE(_my_pe)
+{
+    CHECK(N(_my_pe)() == me);
+}
+SINGLE(shmem_n_pes)
+{
+    CHECK(N(shmem_n_pes)() == npes);
+}
+SINGLE(_num_pes)
+{
+    CHECK(N(_num_pes)() == npes);
+}
 SINGLE(shmem_pe_accessible)
 {
     CHECK(N(shmem_pe_accessible)(me) == 1 && N(shmem_pe_accessible)(right) == 1);
@@ -118,7 +130,8 @@ SINGLE(shmem_pe_accessible)
 SINGLE(shmem_addr_accessible)
 {
     int local;
-    CHECK(N(shmem_addr_accessible)(heap_room, right) == 1 && N(shmem_addr_accessible)(static_room, right) == 1);
+    CHECK(N(shmem_addr_accessible)(heap_room, right) == 1 &&
+          N(shmem_addr_accessible)(static_room, right) == 1);
     CHECK(N(shmem_addr_accessible)(&local, right) == 0 && N(shmem_addr_accessible)(heap_room, npes) == 0);
 }
 SINGLE(shmem_ptr)
@@ -190,15 +203,17 @@ SINGLE(shfree)
     CHECK(again == block);
     shmem_free(again);
 }
-#define REALLOCATES(realloc_)                                                                                          \
-    do {                                                                                                               \
-        long *block = (long *)shmem_malloc(64);                                                                        \
-        for (int i = 0; i < 8; i++) block[i] = me * 100 + i;                                                           \
-        block = (long *)realloc_(block, 100000);                                                                       \
-        CHECK(block != NULL);                                                                                          \
-        for (int i = 0; i < 8; i++) CHECK(block[i] == me * 100 + i);                                                   \
-        check_block(block, 100000);                                                                                    \
-        shmem_free(block);                                                                                             \
+#define REALLOCATES(realloc_)                    \
+    do {                                         \
+        long *block = (long *)shmem_malloc(64);  \
+        for (int i = 0; i < 8; i++)              \
+            block[i] = me * 100 + i;             \
+        block = (long *)realloc_(block, 100000); \
+        CHECK(block != NULL);                    \
+        for (int i = 0; i < 8; i++)              \
+            CHECK(block[i] == me * 100 + i);     \
+        check_block(block, 100000);              \
+        shmem_free(block);                       \
     } while (0)
 SINGLE(shmem_realloc)
 {
@@ -207,7 +222,10 @@ SINGLE(shmem_realloc)
     check_block(block, 64);
     CHECK(N(shmem_realloc)(block, 0) == NULL);
 }
-SINGLE(shrealloc) { REALLOCATES(N(shrealloc)); }
+SINGLE(shrealloc)
+{
+    REALLOCATES(N(shrealloc));
+}
 SINGLE(shmem_align)
 {
     void *block = N(shmem_align)(4096, 1000);
@@ -304,7 +322,8 @@ SINGLE(shmem_team_destroy)
     shmem_team_t t = SHMEM_TEAM_INVALID;
     N(shmem_team_destroy)(t);
     for (int i = 0; i < 1100; i++) { /* more than there can be at once */
-        CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &t) == 0 && t != SHMEM_TEAM_INVALID);
+        CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &t) == 0 &&
+              t != SHMEM_TEAM_INVALID);
         N(shmem_team_destroy)(t);
     }
 }
@@ -372,7 +391,10 @@ SINGLE(shmem_ctx_session_stop)
     check_context(SHMEM_CTX_DEFAULT);
 }
 
-static uint64_t the_only_thread(void) { return 1; }
+static uint64_t the_only_thread(void)
+{
+    return 1;
+}
 SINGLE(shmemx_register_gettid)
 {
     shmem_ctx_t c = SHMEM_CTX_INVALID;
@@ -402,11 +424,26 @@ SINGLE(shmem_barrier)
     N(shmem_barrier)(0, 0, npes, sync_room);
     CHECK(*x == 60 + left);
 }
-SINGLE(shmem_sync_all) { SYNCHRONISES(N(shmem_sync_all)()); }
-SINGLE(shmem_sync) { SYNCHRONISES(N(shmem_sync)(0, 0, npes, sync_room)); }
-SINGLE(shmem_team_sync) { SYNCHRONISES(CHECK(N(shmem_team_sync)(team) == 0)); }
-SINGLE(shmem_fence) { ORDERS(N(shmem_fence)()); }
-SINGLE(shmem_quiet) { ORDERS(N(shmem_quiet)()); }
+SINGLE(shmem_sync_all)
+{
+    SYNCHRONISES(N(shmem_sync_all)());
+}
+SINGLE(shmem_sync)
+{
+    SYNCHRONISES(N(shmem_sync)(0, 0, npes, sync_room));
+}
+SINGLE(shmem_team_sync)
+{
+    SYNCHRONISES(CHECK(N(shmem_team_sync)(team) == 0));
+}
+SINGLE(shmem_fence)
+{
+    ORDERS(N(shmem_fence)());
+}
+SINGLE(shmem_quiet)
+{
+    ORDERS(N(shmem_quiet)());
+}
 SINGLE(shmem_ctx_fence)
 {
     ORDERS(N(shmem_ctx_fence)(SHMEM_CTX_DEFAULT); N(shmem_ctx_fence)(ctx));
@@ -424,7 +461,7 @@ SINGLE(shmem_pe_quiet)
 }
 SINGLE(shmem_ctx_pe_quiet)
 {
-    const int twice[2] = { of_backwards(right), of_backwards(right) };
+    const int twice[2] = {of_backwards(right), of_backwards(right)};
     ORDERS(N(shmem_ctx_pe_quiet)(SHMEM_CTX_DEFAULT, &right, 1); N(shmem_ctx_pe_quiet)(ctx, twice, 2));
     N(shmem_ctx_pe_quiet)(ctx, NULL, 0);
 }
@@ -455,8 +492,8 @@ SINGLE(shmem_wait_until)
     meet();
     N(shmem_wait_until)(x, SHMEM_CMP_LT, -2);
     N(shmem_wait_until)(x, SHMEM_CMP_GE, -3);
-    SEND_ROUND(shmem_long_p(x + 1, 90 + me, right),
-               N(shmem_wait_until)(x + 1, SHMEM_CMP_EQ, 90 + left); CHECK(x[1] == 90 + left));
+    SEND_ROUND(shmem_long_p(x + 1, 90 + me, right), N(shmem_wait_until)(x + 1, SHMEM_CMP_EQ, 90 + left);
+               CHECK(x[1] == 90 + left));
 }
 SINGLE(shmem_wait)
 {
@@ -490,23 +527,29 @@ SINGLE(shmemx_sync_pe)
 }
 
 /* --- locks --- */
-#define LOCKED(take)                                                                                                   \
-    do {                                                                                                               \
-        static long lock, counter;                                                                                     \
-        for (int i = 0; i < 20; i++) {                                                                                 \
-            long seen;                                                                                                 \
-            take;                                                                                                      \
-            seen = shmem_long_g(&counter, 0);                                                                          \
-            shmem_long_p(&counter, seen + 1, 0);                                                                       \
-            N(shmem_clear_lock)(&lock);                                                                                \
-        }                                                                                                              \
-        meet();                                                                                                        \
-        CHECK(shmem_long_g(&counter, 0) == 20 * npes);                                                                 \
-        meet();                                                                                                        \
-        counter = 0;                                                                                                   \
+#define LOCKED(take)                                   \
+    do {                                               \
+        static long lock, counter;                     \
+        for (int i = 0; i < 20; i++) {                 \
+            long seen;                                 \
+            take;                                      \
+            seen = shmem_long_g(&counter, 0);          \
+            shmem_long_p(&counter, seen + 1, 0);       \
+            N(shmem_clear_lock)(&lock);                \
+        }                                              \
+        meet();                                        \
+        CHECK(shmem_long_g(&counter, 0) == 20 * npes); \
+        meet();                                        \
+        counter = 0;                                   \
     } while (0)
-SINGLE(shmem_set_lock) { LOCKED(N(shmem_set_lock)(&lock)); }
-SINGLE(shmem_test_lock) { LOCKED(while (N(shmem_test_lock)(&lock)) continue); }
+SINGLE(shmem_set_lock)
+{
+    LOCKED(N(shmem_set_lock)(&lock));
+}
+SINGLE(shmem_test_lock)
+{
+    LOCKED(while (N(shmem_test_lock)(&lock)) continue);
+}
 SINGLE(shmem_clear_lock)
 {
     static long lock;
