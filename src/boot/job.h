@@ -163,7 +163,7 @@ struct hm_msg {
 struct hm_hello {
     uint32_t version; /* HM_JOB_VERSION */
     int32_t pid;
-    uint64_t auxv_hash; /* FNV-1a of /proc/self/auxv (0: not known): tells an exec from a closed lifeline */
+    uint64_t auxv_hash; /* 0: the launcher hashes /proc/PID/auxv itself, to tell an exec from a closed lifeline */
     char library[24];   /* version of the library, for the refusal */
 };
 

@@ -165,19 +165,6 @@ static void raise_file_limit(void)
     }
 }
 
-static uint64_t hash_auxv(void)
-{
-    unsigned char block[1024];
-    uint64_t hash = 0xcbf29ce484222325u;
-    int fd = open("/proc/self/auxv", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    ssize_t n;
-    while ((n = read(fd, block, sizeof block)) > 0)
-        for (ssize_t i = 0; i < n; i++) hash = (hash ^ block[i]) * 0x100000001b3u;
-    close(fd);
-    return hash;
-}
-
 static int refused(const struct packet *p)
 {
     int len = (int)p->head.len;
@@ -212,7 +199,7 @@ static int launcher_start(struct hm_boot_world *world)
 {
     raise_file_limit();
     wire_close_on_exec(true); /* the programs this one starts are not this PE */
-    struct hm_hello hello = {.version = HM_JOB_VERSION, .pid = getpid(), .auxv_hash = hash_auxv()};
+    struct hm_hello hello = {.version = HM_JOB_VERSION, .pid = getpid()};
     snprintf(hello.library, sizeof hello.library, "%s", HM_VERSION);
     struct packet *p = malloc(sizeof *p);
     if (!p) return -ENOMEM;

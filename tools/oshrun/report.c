@@ -13,6 +13,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static const char *signal_name(int sig)
+{
+    static const struct {
+        int sig;
+        const char *name;
+    } names[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
+                 {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+                 {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
+                 {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"},
+                 {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"}};
+    for (size_t i = 0; i < HM_COUNT(names); i++)
+        if (names[i].sig == sig) return names[i].name;
+    return "?";
+}
+
 /* "exited with status 3", "was killed by signal 11 (Segmentation fault), core dumped" */
 void hm_report_status(char *text, size_t size, int wait_status)
 {
@@ -21,8 +36,7 @@ void hm_report_status(char *text, size_t size, int wait_status)
         return;
     }
     int sig = WTERMSIG(wait_status);
-    const char *name = sigabbrev_np(sig), *what = sigdescr_np(sig);
-    snprintf(text, size, "was killed by signal %d (SIG%s: %s)%s", sig, name ? name : "?", what ? what : "unknown",
+    snprintf(text, size, "was killed by signal %d (%s: %s)%s", sig, signal_name(sig), strsignal(sig),
              WCOREDUMP(wait_status) ? ", core dumped" : "");
 }
 
