@@ -14,6 +14,14 @@ enum hm_amo { HM_AMO_FETCH, HM_AMO_SET, HM_AMO_SWAP, HM_AMO_CAS, HM_AMO_FETCH_AD
 HM_COLD uint64_t hm_amo_slow(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size,
                              int pe, const char *call);
 
+/* What hm_amo calls off the good path: with arguments that all fit in registers, and a value that comes back, the good
+ * path needs no stack. */
+#define HM_AMO_WHAT(op, size, pe) ((uint64_t)(op) | (uint64_t)(size) << 8 | (uint64_t)(uint32_t)(pe) << 32)
+HM_COLD uint64_t hm_amo_cold(struct hm_ctx *ctx, uint64_t what, void *addr, uint64_t value, uint64_t cond,
+                             const char *call);
+/* Rings the bell for a change of addr and returns old. */
+HM_COLD uint64_t hm_amo_ring(struct hm_bell *bell, const void *addr, size_t size, uint64_t old);
+
 #define HM_AMO_DO(T, U)                                                                                                \
     switch (op) {                                                                                                      \
     case HM_AMO_FETCH: return __atomic_load_n((T *)at, __ATOMIC_SEQ_CST);                                              \
@@ -53,9 +61,12 @@ HM_INLINE uint64_t hm_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64
     const struct hm_peer *peer;
     char *at = hm_symm_map(addr, size, pe, &peer);
     if (hm_unlikely(at == NULL || ((uintptr_t)addr & (size - 1)) != 0))
-        return hm_amo_slow(ctx, op, addr, value, cond, size, pe, call);
+        return hm_amo_cold(ctx, HM_AMO_WHAT(op, size, pe), addr, value, cond, call);
+    struct hm_bell *bell = peer->bell;
     uint64_t old = size == 8 ? hm_amo_do64(op, at, value, cond) : hm_amo_do32(op, at, value, cond);
-    if (op != HM_AMO_FETCH) hm_bell_look(peer->bell, addr, size);
+    if (op == HM_AMO_FETCH) return old;
+    __asm__ volatile("" ::: "memory"); /* as in hm_bell_look */
+    if (hm_unlikely(__atomic_load_n(&bell->sleepers, __ATOMIC_RELAXED))) return hm_amo_ring(bell, addr, size, old);
     return old;
 }
 
