@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { THREADS = 4, ROUNDS = 4000 };
+enum { THREADS = 4, ROUNDS = 2000 };
 
 static uint64_t *word(int i) { return fixture_heap((size_t)i * 256); }
 static uint64_t *cargo(int i) { return fixture_heap((size_t)i * 256 + 64); } /* plain words, changed by the sender */
