@@ -91,13 +91,15 @@ static int packet_send(enum hm_msg_type type, int arg, const void *body, size_t 
         if (sendmsg(wire, &msg, MSG_NOSIGNAL) >= 0) return 0;
         if (errno == EINTR) continue;
         if (errno != ETOOMANYREFS) return -errno;
-        usleep(1000); /* too many descriptors of this user are on their way: others are about to take theirs */
+        usleep(
+            1000); /* too many descriptors of this user are on their way: others are about to take theirs */
     }
 }
 
 static void close_all(const int *fds, int n)
 {
-    for (int i = 0; i < n; i++) close(fds[i]);
+    for (int i = 0; i < n; i++)
+        close(fds[i]);
 }
 
 static int take_fds(struct msghdr *msg, int *fds)
@@ -116,10 +118,11 @@ static void say_too_many_files(void)
 {
     struct rlimit limit = {0};
     getrlimit(RLIMIT_NOFILE, &limit);
-    hm_log_line(NULL,
-                "this PE may open only %llu files and needs about 4 for each of the %d PEs to reach them: raise "
-                "the limit (ulimit -n)",
-                (unsigned long long)limit.rlim_cur, npes);
+    hm_log_line(
+        NULL,
+        "this PE may open only %llu files and needs about 4 for each of the %d PEs to reach them: raise "
+        "the limit (ulimit -n)",
+        (unsigned long long)limit.rlim_cur, npes);
 }
 
 /* Blocks until a packet is there. On success `p->fds` are the caller's. */
@@ -144,10 +147,13 @@ static int packet_receive(struct packet *p)
         say_too_many_files();
         return -EMFILE;
     }
-    if ((size_t)n < sizeof p->head || (size_t)n - sizeof p->head != p->head.len || (uint32_t)got != p->head.nfds) {
+    if ((size_t)n < sizeof p->head || (size_t)n - sizeof p->head != p->head.len ||
+        (uint32_t)got != p->head.nfds) {
         close_all(p->fds, got);
-        hm_log_line(NULL, "the launcher sent a packet that makes no sense (%zd bytes, %d descriptors): are library "
-                          "and oshrun of the same version?", n, got);
+        hm_log_line(NULL,
+                    "the launcher sent a packet that makes no sense (%zd bytes, %d descriptors): are library "
+                    "and oshrun of the same version?",
+                    n, got);
         return -EPROTO;
     }
     return 0;
@@ -178,8 +184,11 @@ static int welcome(const struct packet *p, struct hm_boot_world *world)
     if (p->head.type != HM_MSG_WELCOME || p->head.len != sizeof w || p->head.nfds != 2) {
         close_all(p->fds, (int)p->head.nfds);
         if (p->head.type == HM_MSG_REFUSED) return refused(p);
-        hm_log_line(NULL, "the launcher answers with message %u instead of a welcome: are library and oshrun of the "
-                          "same version?", p->head.type);
+        hm_log_line(
+            NULL,
+            "the launcher answers with message %u instead of a welcome: are library and oshrun of the "
+            "same version?",
+            p->head.type);
         return -EPROTO;
     }
     memcpy(&w, p->body, sizeof w);
@@ -205,8 +214,10 @@ static int launcher_start(struct hm_boot_world *world)
     if (!p) return -ENOMEM;
     round_next = 0;
     int rc = packet_send(HM_MSG_HELLO, 0, &hello, sizeof hello, NULL, 0);
-    if (rc) launcher_gone(-rc);
-    else rc = packet_receive(p);
+    if (rc)
+        launcher_gone(-rc);
+    else
+        rc = packet_receive(p);
     if (!rc) rc = welcome(p, world);
     free(p);
     return rc;
@@ -219,18 +230,25 @@ static int gathered(struct packet *p, int have, size_t len, char *all, int nfds,
 {
     int left = npes - have, count = 0;
     if (p->head.type == HM_MSG_GATHERED && p->head.arg == have) {
-        if (nfds) count = (int)p->head.nfds / nfds;
-        else count = len ? (int)(p->head.len / len) : left;
+        if (nfds)
+            count = (int)p->head.nfds / nfds;
+        else
+            count = len ? (int)(p->head.len / len) : left;
     }
-    if (count < 1 || count > left || (size_t)count * len != p->head.len || (uint32_t)(count * nfds) != p->head.nfds) {
+    if (count < 1 || count > left || (size_t)count * len != p->head.len ||
+        (uint32_t)(count * nfds) != p->head.nfds) {
         close_all(p->fds, (int)p->head.nfds);
         if (p->head.type == HM_MSG_REFUSED) return refused(p);
-        hm_log_line(NULL, "the launcher answers a gather with message %u for PE %d: are library and oshrun of the same "
-                          "version?", p->head.type, p->head.arg);
+        hm_log_line(
+            NULL,
+            "the launcher answers a gather with message %u for PE %d: are library and oshrun of the same "
+            "version?",
+            p->head.type, p->head.arg);
         return -EPROTO;
     }
     if (len) memcpy(all + (size_t)have * len, p->body, p->head.len);
-    for (int i = 0; i < count * nfds; i++) all_fds[have * nfds + i] = p->fds[i];
+    for (int i = 0; i < count * nfds; i++)
+        all_fds[have * nfds + i] = p->fds[i];
     return count;
 }
 
@@ -245,8 +263,10 @@ static int launcher_gather(const void *mine, size_t len, void *all, const int *f
         rc = packet_receive(p);
         if (rc) break;
         int count = gathered(p, have, len, all, nfds, all_fds);
-        if (count < 0) rc = count;
-        else have += count;
+        if (count < 0)
+            rc = count;
+        else
+            have += count;
     }
     if (rc && nfds) close_all(all_fds, have * nfds);
     free(p);
@@ -255,7 +275,10 @@ static int launcher_gather(const void *mine, size_t len, void *all, const int *f
 
 /* --- leaving --- */
 
-static void launcher_exit_all(int status) { packet_send(HM_MSG_EXIT_ALL, status, NULL, 0, NULL, 0); }
+static void launcher_exit_all(int status)
+{
+    packet_send(HM_MSG_EXIT_ALL, status, NULL, 0, NULL, 0);
+}
 
 static void launcher_stop(void)
 {

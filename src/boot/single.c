@@ -25,7 +25,8 @@ static int single_start(struct hm_boot_world *world)
         return fd;
     }
     struct hm_job head = {.magic = HM_JOB_MAGIC, .version = HM_JOB_VERSION, .npes = 1, .bytes = bytes};
-    if (pwrite(fd, &head, offsetof(struct hm_job, stopping), 0) != (ssize_t)offsetof(struct hm_job, stopping)) {
+    if (pwrite(fd, &head, offsetof(struct hm_job, stopping), 0) !=
+        (ssize_t)offsetof(struct hm_job, stopping)) {
         int error = errno ? errno : EIO;
         hm_log_line(NULL, "cannot write the job memory: %s", strerror(error));
         close(fd);
@@ -43,7 +44,8 @@ static int single_gather(const void *mine, size_t len, void *all, const int *fds
             int error = errno;
             hm_log_line(NULL, "cannot duplicate a descriptor: %s%s", strerror(error),
                         error == EMFILE ? " (raise the limit: ulimit -n)" : "");
-            while (i > 0) close(all_fds[--i]);
+            while (i > 0)
+                close(all_fds[--i]);
             return -error;
         }
         all_fds[i] = fd;
@@ -52,7 +54,10 @@ static int single_gather(const void *mine, size_t len, void *all, const int *fds
     return 0;
 }
 
-static void single_exit_all(int status) { (void)status; }
+static void single_exit_all(int status)
+{
+    (void)status;
+}
 static void single_stop(void) {}
 
 const struct hm_boot hm_boot_single = {

@@ -1,5 +1,5 @@
-/* Command lines of oshrun, put together at random from pieces and then damaged: none may crash the parser, leak, or be
- * accepted with values that the rest of oshrun does not expect. Arguments: seed, rounds. */
+/* Command lines of oshrun, put together at random from pieces and then damaged: none may crash the parser,
+ * leak, or be accepted with values that the rest of oshrun does not expect. Arguments: seed, rounds. */
 /* with: tools/oshrun/options.c src/base/option.c src/base/log.c */
 /* libs: -lm */
 /* timeout: 120 */
@@ -23,11 +23,62 @@ static uint32_t random_below(uint32_t n)
 }
 
 static const char *const pieces[] = {
-    "-n", "-np", "--np", "-x", "-l", "--label", "--heap", "--timeout", "--grace", "--bind", "--wdir", "--output", "--stdin",
-    "--check", "-v", "-q", "--help", "--version", "--", ":", "-", "", "=", "-n=", "-n4", "-n=4", "--np=2", "--bind=core",
-    "--bind=thread:overload", "core:overload", "none", "--stdin=all", "1", "2", "4096", "4097", "99999999999999999999",
-    "-1", "0x10", "1.5", "1e300", "nan", "inf", "512m", ".5g", "A=B", "PATH", "=A", "program", "argument", "all", "--lable",
-    "-nx", "--heap=", "--timeout=0", "--timeout=0.5",
+    "-n",
+    "-np",
+    "--np",
+    "-x",
+    "-l",
+    "--label",
+    "--heap",
+    "--timeout",
+    "--grace",
+    "--bind",
+    "--wdir",
+    "--output",
+    "--stdin",
+    "--check",
+    "-v",
+    "-q",
+    "--help",
+    "--version",
+    "--",
+    ":",
+    "-",
+    "",
+    "=",
+    "-n=",
+    "-n4",
+    "-n=4",
+    "--np=2",
+    "--bind=core",
+    "--bind=thread:overload",
+    "core:overload",
+    "none",
+    "--stdin=all",
+    "1",
+    "2",
+    "4096",
+    "4097",
+    "99999999999999999999",
+    "-1",
+    "0x10",
+    "1.5",
+    "1e300",
+    "nan",
+    "inf",
+    "512m",
+    ".5g",
+    "A=B",
+    "PATH",
+    "=A",
+    "program",
+    "argument",
+    "all",
+    "--lable",
+    "-nx",
+    "--heap=",
+    "--timeout=0",
+    "--timeout=0.5",
 };
 
 static char *damage(const char *piece)
@@ -38,10 +89,21 @@ static char *damage(const char *piece)
     for (uint32_t k = random_below(4); k; k--) {
         n = strlen(word);
         switch (random_below(4)) {
-        case 0: if (n) word[random_below((uint32_t)n)] = (char)(1 + random_below(255)); break;
-        case 1: if (n) memmove(word, word + 1, n); break;
-        case 2: if (n + 2 < room) { word[n] = (char)(1 + random_below(255)); word[n + 1] = 0; } break;
-        default: if (n && 2 * n < room) memcpy(word + n, word, n), word[2 * n] = 0; break;
+        case 0:
+            if (n) word[random_below((uint32_t)n)] = (char)(1 + random_below(255));
+            break;
+        case 1:
+            if (n) memmove(word, word + 1, n);
+            break;
+        case 2:
+            if (n + 2 < room) {
+                word[n] = (char)(1 + random_below(255));
+                word[n + 1] = 0;
+            }
+            break;
+        default:
+            if (n && 2 * n < room) memcpy(word + n, word, n), word[2 * n] = 0;
+            break;
         }
     }
     return word;
@@ -51,7 +113,8 @@ static void must(int ok, const char *what, char **words, int n)
 {
     if (ok) return;
     fprintf(stderr, "FAIL: %s; the words:\n", what);
-    for (int i = 0; i < n; i++) fprintf(stderr, "  <%s>\n", words[i]);
+    for (int i = 0; i < n; i++)
+        fprintf(stderr, "  <%s>\n", words[i]);
     exit(1);
 }
 
@@ -63,7 +126,8 @@ static void check_run(const struct hm_run *run, char **words, int n)
         sum += p->npes;
         must(p->npes >= 1 && p->npes <= HM_JOB_MAX_PES, "number of PEs", words, n);
         must(p->argv && p->argv[0] && *p->argv[0], "a program without a name", words, n);
-        for (int k = 0; k < p->nset; k++) must(strchr(p->set[k], '=') > p->set[k], "a variable without a name", words, n);
+        for (int k = 0; k < p->nset; k++)
+            must(strchr(p->set[k], '=') > p->set[k], "a variable without a name", words, n);
     }
     must(sum == run->npes && sum <= HM_JOB_MAX_PES && run->nprograms > 0, "sum of the PEs", words, n);
     must(run->stdin_pe >= HM_STDIN_ALL && run->stdin_pe < run->npes, "reader of the input", words, n);
@@ -82,11 +146,14 @@ static void one(FILE *sink)
     struct hm_run run;
     long before = ftell(sink);
     int rc = hm_run_parse(&run, n, words, sink);
-    if (rc) must(ftell(sink) > before && run.programs == NULL, "refused without a sentence", words, n);
-    else if (!run.help && !run.version) check_run(&run, words, n);
+    if (rc)
+        must(ftell(sink) > before && run.programs == NULL, "refused without a sentence", words, n);
+    else if (!run.help && !run.version)
+        check_run(&run, words, n);
     if (!rc) hm_run_free(&run);
     rewind(sink);
-    for (int i = 0; i < n; i++) free(words[i]);
+    for (int i = 0; i < n; i++)
+        free(words[i]);
 }
 
 int main(int argc, char **argv)
@@ -95,7 +162,8 @@ int main(int argc, char **argv)
     state = argc > 1 ? strtoull(argv[1], NULL, 0) | 1 : 0x9e3779b97f4a7c15u;
     FILE *sink = tmpfile();
     if (!sink) return 1;
-    for (long i = 0; i < rounds; i++) one(sink);
+    for (long i = 0; i < rounds; i++)
+        one(sink);
     fclose(sink);
     printf("%ld command lines\n", rounds);
     return 0;

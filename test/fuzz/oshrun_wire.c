@@ -1,6 +1,6 @@
-/* The launcher's end of the wire under fire: PEs send packets that are right, nearly right and mere noise, with and
- * without descriptors, and read their answers late or never. The hub may not crash, block, or keep descriptors; and a
- * right exchange must still work at any time after. Arguments: seed, rounds. */
+/* The launcher's end of the wire under fire: PEs send packets that are right, nearly right and mere noise,
+ * with and without descriptors, and read their answers late or never. The hub may not crash, block, or keep
+ * descriptors; and a right exchange must still work at any time after. Arguments: seed, rounds. */
 /* with: tools/oshrun/hub.c src/base/os.c */
 /* timeout: 120 */
 #define _GNU_SOURCE
@@ -39,7 +39,8 @@ static int open_descriptors(void)
     int n = 0;
     DIR *dir = opendir("/proc/self/fd");
     if (!dir) return -1;
-    while (readdir(dir)) n++;
+    while (readdir(dir))
+        n++;
     closedir(dir);
     return n;
 }
@@ -57,7 +58,8 @@ static ssize_t send_packet(int pe, const void *data, size_t n, int nfds)
     } control = {0};
     struct iovec iov = {(void *)data, n};
     struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
-    for (int i = 0; i < nfds; i++) fds[i] = null_fd;
+    for (int i = 0; i < nfds; i++)
+        fds[i] = null_fd;
     if (nfds) {
         msg.msg_control = &control;
         msg.msg_controllen = CMSG_SPACE((size_t)nfds * sizeof(int));
@@ -79,13 +81,15 @@ static uint32_t receive(int pe, struct hm_msg *head, unsigned char *body, size_t
         char room[CMSG_SPACE(sizeof fds)];
     } control;
     struct iovec iov[2] = {{head, sizeof *head}, {body, size}};
-    struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr msg = {
+        .msg_iov = iov, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control};
     if (recvmsg(wire[pe], &msg, MSG_DONTWAIT) < (ssize_t)sizeof *head) return 0;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
         size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         memcpy(fds, CMSG_DATA(c), n * sizeof(int));
         must(n == head->nfds, "an answer has another number of descriptors than it says");
-        for (size_t i = 0; i < n; i++) close(fds[i]);
+        for (size_t i = 0; i < n; i++)
+            close(fds[i]);
     }
     return head->type;
 }
@@ -94,8 +98,8 @@ static unsigned char packet[HM_MSG_MAX + 64];
 
 static size_t make_packet(int pe, int *nfds)
 {
-    static const uint32_t types[] = {HM_MSG_HELLO, HM_MSG_GATHER, HM_MSG_GATHER, HM_MSG_GATHER, HM_MSG_EXIT_ALL,
-                                     HM_MSG_FINALIZED, HM_MSG_WELCOME, 77};
+    static const uint32_t types[] = {HM_MSG_HELLO,    HM_MSG_GATHER,    HM_MSG_GATHER,  HM_MSG_GATHER,
+                                     HM_MSG_EXIT_ALL, HM_MSG_FINALIZED, HM_MSG_WELCOME, 77};
     struct hm_msg head = {.type = types[random_below(HM_COUNT(types))]};
     struct hm_hello hello = {.version = HM_JOB_VERSION, .pid = getpid()};
     size_t len = random_below(8) ? random_below(HM_GATHER_MAX + 8) : random_below(HM_MSG_MAX);
@@ -104,10 +108,12 @@ static size_t make_packet(int pe, int *nfds)
     if (head.type == HM_MSG_GATHER && random_below(8)) len = 32, *nfds = 2, head.arg = hub.members[pe].round;
     head.len = (uint32_t)len;
     head.nfds = (uint32_t)*nfds;
-    for (size_t i = 0; i < len; i++) packet[sizeof head + i] = (unsigned char)random_below(256);
+    for (size_t i = 0; i < len; i++)
+        packet[sizeof head + i] = (unsigned char)random_below(256);
     if (head.type == HM_MSG_HELLO && len == sizeof hello) memcpy(packet + sizeof head, &hello, len);
     memcpy(packet, &head, sizeof head);
-    if (!random_below(6)) packet[random_below((uint32_t)(sizeof head + len))] ^= (unsigned char)(1 + random_below(255));
+    if (!random_below(6))
+        packet[random_below((uint32_t)(sizeof head + len))] ^= (unsigned char)(1 + random_below(255));
     return random_below(12) ? sizeof head + len : random_below((uint32_t)(sizeof head + len + 1));
 }
 
@@ -135,9 +141,11 @@ static void settle(int pe)
 {
     struct hm_msg head;
     static unsigned char body[HM_MSG_MAX];
-    for (enum hm_hub_event e; (e = hm_hub_read(&hub, pe)) != HM_HUB_NOTHING && e != HM_HUB_ENDED;) {}
+    for (enum hm_hub_event e; (e = hm_hub_read(&hub, pe)) != HM_HUB_NOTHING && e != HM_HUB_ENDED;) {
+    }
     hm_hub_forget(&hub, pe);
-    while (receive(pe, &head, body, sizeof body)) {}
+    while (receive(pe, &head, body, sizeof body)) {
+    }
     hub.members[pe].joins = 0;
 }
 
@@ -155,7 +163,8 @@ static void right_exchange(void)
     struct hm_msg head;
     static unsigned char body[HM_MSG_MAX];
     struct hm_hello hello = {.version = HM_JOB_VERSION, .pid = getpid()};
-    for (int pe = 0; pe < NPES; pe++) settle(pe);
+    for (int pe = 0; pe < NPES; pe++)
+        settle(pe);
     for (int pe = 0; pe < NPES; pe++) {
         send_right(pe, HM_MSG_HELLO, 0, &hello, sizeof hello, 0);
         must(hm_hub_read(&hub, pe) == HM_HUB_JOINED, "a right hello is not welcome");
@@ -169,12 +178,14 @@ static void right_exchange(void)
             send_right(pe, HM_MSG_GATHER, round, part, (size_t)len, nfds);
             must(hm_hub_read(&hub, pe) == HM_HUB_PACKET, "a right gather is refused");
         }
-        while (hm_hub_send(&hub)) {}
+        while (hm_hub_send(&hub)) {
+        }
         for (int pe = 0; pe < NPES; pe++) {
             must(receive(pe, &head, body, sizeof body) == HM_MSG_GATHERED, "no answer to a gather");
             must(head.arg == 0 && head.len == (uint32_t)(NPES * len) && head.nfds == (uint32_t)(NPES * nfds),
                  "the answer to a gather has a wrong size");
-            for (int i = 0; i < NPES * len; i++) must(body[i] == i / len + 16 * round, "wrong bytes in a gather");
+            for (int i = 0; i < NPES * len; i++)
+                must(body[i] == i / len + 16 * round, "wrong bytes in a gather");
         }
     }
     for (int pe = 0; pe < NPES; pe++) {
@@ -193,15 +204,19 @@ int main(int argc, char **argv)
     if (job_fd < 0 || ftruncate(job_fd, (off_t)bytes) != 0) return 1;
     struct hm_job *job = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, job_fd, 0);
     must(job != MAP_FAILED && hm_hub_open(&hub, NPES, job, job_fd) == 0, "set-up");
-    for (int pe = 0; pe < NPES; pe++) must(hm_hub_wire(&hub, pe, &wire[pe]) == 0, "a wire");
+    for (int pe = 0; pe < NPES; pe++)
+        must(hm_hub_wire(&hub, pe, &wire[pe]) == 0, "a wire");
     right_exchange();
     int at_rest = open_descriptors();
     for (long i = 0; i < rounds; i++) {
-        for (int k = 0; k < 300; k++) step();
+        for (int k = 0; k < 300; k++)
+            step();
         right_exchange();
-        must(open_descriptors() <= at_rest + NPES, "descriptors are lost"); /* one segment of each PE may be kept */
+        must(open_descriptors() <= at_rest + NPES,
+             "descriptors are lost"); /* one segment of each PE may be kept */
     }
-    for (int pe = 0; pe < NPES; pe++) close(wire[pe]);
+    for (int pe = 0; pe < NPES; pe++)
+        close(wire[pe]);
     hm_hub_close(&hub);
     munmap(job, bytes);
     must(open_descriptors() == before, "descriptors are left");

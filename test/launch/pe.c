@@ -21,7 +21,8 @@ static void line(const char *what)
 
 static void sleep_long(void)
 {
-    for (;;) pause();
+    for (;;)
+        pause();
 }
 
 /* A descendant that nobody waits for and that ignores what can be ignored. */
@@ -42,7 +43,10 @@ static void join(void)
     line("up");
 }
 
-static int me(void) { return atoi(getenv("SHMEM_PE")); }
+static int me(void)
+{
+    return atoi(getenv("SHMEM_PE"));
+}
 
 static void on_usr(int sig)
 {
@@ -80,7 +84,8 @@ static void mode_die(const char *how)
     }
     if (!strcmp(how, "exec")) execl("/bin/sleep", "sleep", "1000", (char *)NULL);
     if (!strcmp(how, "closefrom")) {
-        for (int fd = 3; fd < 256; fd++) close(fd);
+        for (int fd = 3; fd < 256; fd++)
+            close(fd);
         usleep(300000);
     }
     if (!strcmp(how, "forked")) fork_and_wait("sleeper");
@@ -148,7 +153,8 @@ int main(int argc, char **argv)
         catch_all();
         join();
         if (me() == 0) sleep_long();
-        for (;;) shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 42);
+        for (;;)
+            shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 42);
     } else if (!strcmp(mode, "second")) { /* a child that wants to be the same PE */
         join();
         pid_t pid = fork();

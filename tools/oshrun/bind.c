@@ -24,7 +24,8 @@ static void core_of(int cpu, cpu_set_t *core)
         long from = strtol(at, &end, 10), to = from;
         if (end == at) break;
         if (*end == '-') to = strtol(end + 1, &end, 10);
-        for (long i = from; i <= to && i >= 0 && i < CPU_SETSIZE; i++) CPU_SET((int)i, core);
+        for (long i = from; i <= to && i >= 0 && i < CPU_SETSIZE; i++)
+            CPU_SET((int)i, core);
         at = *end == ',' ? end + 1 : NULL;
     }
     fclose(f);
@@ -50,7 +51,8 @@ int hm_bind_prepare(const struct hm_run *run)
     }
     if (run->npes <= nplaces || run->overload) return 0;
     const char *kind = whole_core ? "core" : "thread";
-    fprintf(stderr, "oshrun: --bind %s: %d PEs need %d %ss and there are %d; --bind %s:overload lets PEs share one\n",
+    fprintf(stderr,
+            "oshrun: --bind %s: %d PEs need %d %ss and there are %d; --bind %s:overload lets PEs share one\n",
             kind, run->npes, run->npes, kind, nplaces, kind);
     return -EINVAL;
 }
@@ -60,8 +62,10 @@ int hm_bind_self(int pe)
     cpu_set_t set, usable;
     int cpu = places[pe % nplaces];
     CPU_ZERO(&set);
-    if (whole_core) core_of(cpu, &set);
-    else CPU_SET(cpu, &set);
+    if (whole_core)
+        core_of(cpu, &set);
+    else
+        CPU_SET(cpu, &set);
     if (sched_getaffinity(0, sizeof usable, &usable) == 0) CPU_AND(&set, &set, &usable);
     return sched_setaffinity(0, sizeof set, &set);
 }

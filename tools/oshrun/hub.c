@@ -20,7 +20,8 @@ static void close_fd(int *fd)
 
 static void close_all(const int *fds, size_t n)
 {
-    for (size_t i = 0; i < n; i++) close(fds[i]);
+    for (size_t i = 0; i < n; i++)
+        close(fds[i]);
 }
 
 int hm_hub_open(struct hm_hub *hub, int npes, struct hm_job *job, int job_fd)
@@ -167,9 +168,12 @@ static int packet_receive(int wire, struct packet *p)
     take_control(&msg, p, &got);
     if (n == 0 && !msg.msg_controllen) return -EPIPE; /* an empty packet comes with credentials */
     int rc = 1;
-    if (msg.msg_flags & MSG_CTRUNC) rc = -EMFILE;
-    else if ((size_t)n < sizeof p->head || (msg.msg_flags & MSG_TRUNC)) rc = -EPROTO;
-    else if ((size_t)n - sizeof p->head != p->head.len || p->head.nfds != got) rc = -EPROTO;
+    if (msg.msg_flags & MSG_CTRUNC)
+        rc = -EMFILE;
+    else if ((size_t)n < sizeof p->head || (msg.msg_flags & MSG_TRUNC))
+        rc = -EPROTO;
+    else if ((size_t)n - sizeof p->head != p->head.len || p->head.nfds != got)
+        rc = -EPROTO;
     if (rc < 0) close_all(p->fds, got);
     return rc;
 }
@@ -187,7 +191,8 @@ static uint64_t image_hash(pid_t pid)
     if (fd < 0) return 0;
     ssize_t n, total = 0;
     while ((n = read(fd, block, sizeof block)) > 0) {
-        for (ssize_t i = 0; i < n; i++) hash = (hash ^ block[i]) * 0x100000001b3u;
+        for (ssize_t i = 0; i < n; i++)
+            hash = (hash ^ block[i]) * 0x100000001b3u;
         total += n;
     }
     close(fd);
@@ -259,21 +264,30 @@ static enum hm_hub_event on_hello(struct hm_hub *hub, int pe, const struct packe
 {
     struct hm_member *m = &hub->members[pe];
     struct hm_hello hello;
-    if (p->head.len != sizeof hello) return refuse(hub, pe, "its hello has %u bytes instead of %zu: library and oshrun "
-                                                            "are not of the same version", p->head.len, sizeof hello);
+    if (p->head.len != sizeof hello)
+        return refuse(hub, pe,
+                      "its hello has %u bytes instead of %zu: library and oshrun "
+                      "are not of the same version",
+                      p->head.len, sizeof hello);
     memcpy(&hello, p->body, sizeof hello);
     if (hello.version != HM_JOB_VERSION)
-        return refuse(hub, pe, "library %.*s speaks version %u of the job protocol, oshrun " HM_VERSION " speaks version "
-                               "%u: use the oshrun that belongs to the library", (int)sizeof hello.library,
-                      hello.library, hello.version, HM_JOB_VERSION);
+        return refuse(hub, pe,
+                      "library %.*s speaks version %u of the job protocol, oshrun " HM_VERSION
+                      " speaks version "
+                      "%u: use the oshrun that belongs to the library",
+                      (int)sizeof hello.library, hello.library, hello.version, HM_JOB_VERSION);
     pid_t pid = p->pid ? p->pid : hello.pid;
     if (m->pid == pid)
-        return trouble(hub, "PE %d (process %d) executed another program before shmem_finalize", pe, (int)pid);
+        return trouble(hub, "PE %d (process %d) executed another program before shmem_finalize", pe,
+                       (int)pid);
     if (m->pid && is_alive(m))
-        return refuse(hub, pe, "process %d runs as PE %d already, so process %d cannot be it too; a program that a PE "
-                               "starts needs its own oshrun", (int)m->pid, pe, (int)pid);
+        return refuse(hub, pe,
+                      "process %d runs as PE %d already, so process %d cannot be it too; a program that a PE "
+                      "starts needs its own oshrun",
+                      (int)m->pid, pe, (int)pid);
     if (m->pid) /* it died a moment ago, and the guard is about to hear of it */
-        return refuse(hub, pe, "process %d, which ran as PE %d, ended before shmem_finalize", (int)m->pid, pe);
+        return refuse(hub, pe, "process %d, which ran as PE %d, ended before shmem_finalize", (int)m->pid,
+                      pe);
     int rc = welcome(hub, pe, pid);
     if (rc) return refuse(hub, pe, "cannot welcome it: %s", strerror(-rc));
     return HM_HUB_JOINED;
@@ -295,9 +309,11 @@ static enum hm_hub_event check_parts(struct hm_hub *hub)
     for (int pe = 1; pe < hub->npes; pe++) {
         const struct hm_gather *part = &hub->members[pe].part;
         if (part->len != first->len || part->nfds != first->nfds || part->round != first->round)
-            return trouble(hub, "PE %d gives %u bytes and %u descriptors in round %d of its start, PE 0 %u and %u in "
-                                "round %d: do all PEs run the same version of the library?", pe, part->len, part->nfds,
-                           part->round, first->len, first->nfds, first->round);
+            return trouble(
+                hub,
+                "PE %d gives %u bytes and %u descriptors in round %d of its start, PE 0 %u and %u in "
+                "round %d: do all PEs run the same version of the library?",
+                pe, part->len, part->nfds, part->round, first->len, first->nfds, first->round);
     }
     return HM_HUB_PACKET;
 }
@@ -328,11 +344,11 @@ static enum hm_hub_event on_gather(struct hm_hub *hub, int pe, const struct pack
 {
     struct hm_member *m = &hub->members[pe];
     struct hm_gather *part = &m->part;
-    if (!m->pid || part->waiting || m->sent < hub->npes || p->head.arg != m->round || p->head.len > HM_GATHER_MAX ||
-        p->head.nfds > 4) {
+    if (!m->pid || part->waiting || m->sent < hub->npes || p->head.arg != m->round ||
+        p->head.len > HM_GATHER_MAX || p->head.nfds > 4) {
         close_all(p->fds, p->head.nfds);
-        return trouble(hub, "PE %d sent a gather that makes no sense (round %d, %u bytes, %u descriptors)", pe,
-                       p->head.arg, p->head.len, p->head.nfds);
+        return trouble(hub, "PE %d sent a gather that makes no sense (round %d, %u bytes, %u descriptors)",
+                       pe, p->head.arg, p->head.len, p->head.nfds);
     }
     part->waiting = true;
     part->round = m->round++;
@@ -358,8 +374,9 @@ static void send_to(struct hm_hub *hub, int pe)
     struct hm_member *m = &hub->members[pe];
     while (m->sent < hub->npes) {
         int n = batch(hub, hub->npes - m->sent);
-        int rc = packet_send(m->wire, HM_MSG_GATHERED, m->sent, hub->bytes + (size_t)m->sent * hub->len,
-                             (size_t)n * hub->len, hub->fds + (size_t)m->sent * hub->nfds, (size_t)n * hub->nfds);
+        int rc =
+            packet_send(m->wire, HM_MSG_GATHERED, m->sent, hub->bytes + (size_t)m->sent * hub->len,
+                        (size_t)n * hub->len, hub->fds + (size_t)m->sent * hub->nfds, (size_t)n * hub->nfds);
         if (rc == -EAGAIN || rc == -ETOOMANYREFS || rc == -ENOBUFS || rc == -ENOMEM || rc == -EINTR) return;
         m->sent = rc ? hub->npes : m->sent + n; /* an error: it is dead, which comes another way */
     }
@@ -379,8 +396,8 @@ static enum hm_hub_event on_finalized(struct hm_hub *hub, int pe)
 {
     if (!hub->members[pe].pid) return HM_HUB_PACKET;
     uint32_t state = HM_PE_READY; /* unless the PE has gone on and said something newer */
-    __atomic_compare_exchange_n(&hm_job_page(hub->job, pe)->state, &state, HM_PE_FINALIZED, false, __ATOMIC_ACQ_REL,
-                                __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(&hm_job_page(hub->job, pe)->state, &state, HM_PE_FINALIZED, false,
+                                __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
     hm_hub_forget(hub, pe);
     close_fd(&hub->members[pe].segment);
     return HM_HUB_FINALIZED;
@@ -391,11 +408,19 @@ static enum hm_hub_event dispatch(struct hm_hub *hub, int pe, const struct packe
     if (p->head.type == HM_MSG_GATHER) return on_gather(hub, pe, p);
     close_all(p->fds, p->head.nfds);
     switch (p->head.type) {
-    case HM_MSG_HELLO: return on_hello(hub, pe, p);
-    case HM_MSG_EXIT_ALL: hub->status = p->head.arg & 0xff; return HM_HUB_EXIT_ALL;
-    case HM_MSG_FINALIZED: return on_finalized(hub, pe);
-    default: return trouble(hub, "PE %d sent message %u, which oshrun does not know: are library and oshrun of the same "
-                                 "version?", pe, p->head.type);
+    case HM_MSG_HELLO:
+        return on_hello(hub, pe, p);
+    case HM_MSG_EXIT_ALL:
+        hub->status = p->head.arg & 0xff;
+        return HM_HUB_EXIT_ALL;
+    case HM_MSG_FINALIZED:
+        return on_finalized(hub, pe);
+    default:
+        return trouble(
+            hub,
+            "PE %d sent message %u, which oshrun does not know: are library and oshrun of the same "
+            "version?",
+            pe, p->head.type);
     }
 }
 
@@ -404,12 +429,21 @@ enum hm_hub_event hm_hub_read(struct hm_hub *hub, int pe)
     static struct packet p;
     if (hub->members[pe].wire < 0) return HM_HUB_NOTHING;
     switch (packet_receive(hub->members[pe].wire, &p)) {
-    case 1: return dispatch(hub, pe, &p);
-    case 0: return HM_HUB_NOTHING;
-    case -EMFILE: return trouble(hub, "oshrun cannot open enough files to pass on those of PE %d: raise the limit "
-                                      "(ulimit -n)", pe);
-    case -EPROTO: return trouble(hub, "PE %d sent a packet that makes no sense: are library and oshrun of the same "
-                                      "version?", pe);
-    default: return HM_HUB_ENDED;
+    case 1:
+        return dispatch(hub, pe, &p);
+    case 0:
+        return HM_HUB_NOTHING;
+    case -EMFILE:
+        return trouble(hub,
+                       "oshrun cannot open enough files to pass on those of PE %d: raise the limit "
+                       "(ulimit -n)",
+                       pe);
+    case -EPROTO:
+        return trouble(hub,
+                       "PE %d sent a packet that makes no sense: are library and oshrun of the same "
+                       "version?",
+                       pe);
+    default:
+        return HM_HUB_ENDED;
     }
 }

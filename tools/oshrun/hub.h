@@ -1,6 +1,7 @@
 /* The launcher's end of the wires: who has joined as which PE, and the all-gather over them.
  *
- * Knows nothing of processes beyond their numbers: whether a process died, and what follows, is the guard's affair.
+ * Knows nothing of processes beyond their numbers: whether a process died, and what follows, is the guard's
+ * affair.
  */
 #ifndef OSHRUN_HUB_H
 #define OSHRUN_HUB_H
@@ -18,28 +19,28 @@ struct hm_gather {
 };
 
 struct hm_member {
-    int wire;         /* the launcher's end; -1: closed */
-    pid_t pid;        /* of the process that has joined; 0: nobody */
-    int pidfd;        /* of it; -1: none */
-    int lifeline;     /* ends with the process; -1: none */
-    uint64_t image;   /* hash of /proc/PID/auxv at hello; 0: not known */
-    bool exec;        /* the lifeline ended although the process lives */
-    unsigned joins;   /* hellos so far */
-    int round;        /* the next gather must have this number */
-    int segment;      /* descriptor of the first memory segment this PE gave away, for its size; -1: none */
-    int sent;         /* answers of the current gather that this PE has received; npes: all */
+    int wire;       /* the launcher's end; -1: closed */
+    pid_t pid;      /* of the process that has joined; 0: nobody */
+    int pidfd;      /* of it; -1: none */
+    int lifeline;   /* ends with the process; -1: none */
+    uint64_t image; /* hash of /proc/PID/auxv at hello; 0: not known */
+    bool exec;      /* the lifeline ended although the process lives */
+    unsigned joins; /* hellos so far */
+    int round;      /* the next gather must have this number */
+    int segment;    /* descriptor of the first memory segment this PE gave away, for its size; -1: none */
+    int sent;       /* answers of the current gather that this PE has received; npes: all */
     struct hm_gather part;
 };
 
 struct hm_hub {
     int npes, job_fd;
-    struct hm_job *job;         /* header and pages */
+    struct hm_job *job; /* header and pages */
     struct hm_member *members;
     /* the gather being answered: nobody can begin another before it has received this one */
     unsigned char *bytes;
     int *fds;
     uint32_t len, nfds;
-    int receivers; /* members that have not received all of it */
+    int receivers;     /* members that have not received all of it */
     char trouble[512]; /* the sentence behind HM_HUB_TROUBLE */
     int status;        /* the status behind HM_HUB_EXIT_ALL */
 };

@@ -1,5 +1,5 @@
-/* --stdin all: each PE reads all of the input at its own pace. What the slowest has not taken yet lies in an unlinked
- * file, of which the part that everybody has read is given back. */
+/* --stdin all: each PE reads all of the input at its own pace. What the slowest has not taken yet lies in an
+ * unlinked file, of which the part that everybody has read is given back. */
 #define _GNU_SOURCE
 #include "guard.h"
 
@@ -38,7 +38,8 @@ struct hm_spool *hm_spool_open(int source, int readers)
     struct hm_spool *s = malloc(sizeof *s + (size_t)readers * sizeof *s->readers);
     if (!s) return NULL;
     *s = (struct hm_spool){.source = source, .file = spool_file(), .nreaders = readers};
-    for (int i = 0; i < readers; i++) s->readers[i] = (struct reader){-1, 0};
+    for (int i = 0; i < readers; i++)
+        s->readers[i] = (struct reader){-1, 0};
     if (s->file >= 0) return s;
     free(s);
     return NULL;
@@ -54,9 +55,18 @@ int hm_spool_reader(struct hm_spool *s, int reader, int *theirs)
     return 0;
 }
 
-int hm_spool_source(const struct hm_spool *s) { return s->source; }
-int hm_spool_writer(const struct hm_spool *s, int reader) { return s->readers[reader].fd; }
-bool hm_spool_wants(const struct hm_spool *s, int reader) { return s->readers[reader].at < s->end; }
+int hm_spool_source(const struct hm_spool *s)
+{
+    return s->source;
+}
+int hm_spool_writer(const struct hm_spool *s, int reader)
+{
+    return s->readers[reader].fd;
+}
+bool hm_spool_wants(const struct hm_spool *s, int reader)
+{
+    return s->readers[reader].at < s->end;
+}
 
 bool hm_spool_fill(struct hm_spool *s)
 {
@@ -99,9 +109,12 @@ void hm_spool_feed(struct hm_spool *s, int reader)
     while (r->fd >= 0 && r->at < s->end) {
         ssize_t n = pread(s->file, block, sizeof block, r->at);
         ssize_t k = n > 0 ? write(r->fd, block, (size_t)n) : -1;
-        if (k > 0) r->at += k;
-        else if (k < 0 && errno == EAGAIN) break;
-        else reader_close(r); /* it reads no more */
+        if (k > 0)
+            r->at += k;
+        else if (k < 0 && errno == EAGAIN)
+            break;
+        else
+            reader_close(r); /* it reads no more */
     }
     if (r->fd >= 0 && s->source < 0 && r->at == s->end) reader_close(r);
     give_back(s);

@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const int handled[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH,
-                              SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD};
+static const int handled[] = {SIGINT,   SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
+                              SIGWINCH, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD};
 
 struct front {
     pid_t guard;
@@ -59,7 +59,8 @@ static void read_origin(struct hm_origin *o)
     *o = (struct hm_origin){.front = getpid(), .group = getpgrp()};
     sigprocmask(SIG_SETMASK, NULL, &o->mask);
     getrlimit(RLIMIT_NOFILE, &o->files);
-    for (int fd = 0; fd < 3; fd++) o->tty[fd] = isatty(fd);
+    for (int fd = 0; fd < 3; fd++)
+        o->tty[fd] = isatty(fd);
     for (int fd = 2; fd >= 1; fd--) {
         if (!o->tty[fd]) continue;
         tcgetattr(fd, &o->mode);
@@ -95,7 +96,8 @@ static void take_guard_name(int argc, char **argv)
     memcpy(begin, name, sizeof name);
 }
 
-static int start_guard(struct front *f, const struct hm_run *run, const struct hm_origin *origin, int argc, char **argv)
+static int start_guard(struct front *f, const struct hm_run *run, const struct hm_origin *origin, int argc,
+                       char **argv)
 {
     int control[2], pipe_fds[2] = {-1, -1}, input = -1;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) return -errno;
@@ -150,8 +152,8 @@ static void stop_self(void)
     sigaction(SIGTSTP, &old, NULL);
 }
 
-/* What was ignored when we started stays so, unless somebody means us: a shell without job control starts what stands
- * before '&' with SIGINT ignored, and `kill -INT` is no accident. */
+/* What was ignored when we started stays so, unless somebody means us: a shell without job control starts
+ * what stands before '&' with SIGINT ignored, and `kill -INT` is no accident. */
 static bool is_ignored(const struct front *f, int sig, bool tty)
 {
     if (sig == SIGCHLD) return true;
@@ -167,7 +169,8 @@ static void on_signal(struct front *f)
     bool tty = info.ssi_code == SI_KERNEL;
     if (is_ignored(f, (int)info.ssi_signo, tty)) return;
     struct hm_note note = {HM_NOTE_SIGNAL, (int)info.ssi_signo, tty};
-    if (write(f->control, &note, sizeof note) < 0) {} /* the end of the guard shows on the same socket */
+    if (write(f->control, &note, sizeof note) < 0) {
+    } /* the end of the guard shows on the same socket */
 }
 
 /* True when the job is over. */
@@ -213,8 +216,10 @@ static void pump_step(struct front *f)
         f->end = (size_t)n;
     }
     n = write(f->pump, f->chunk + f->at, f->end - f->at);
-    if (n > 0) f->at += (size_t)n;
-    else if (errno != EAGAIN && errno != EINTR) pump_end(f);
+    if (n > 0)
+        f->at += (size_t)n;
+    else if (errno != EAGAIN && errno != EINTR)
+        pump_end(f);
 }
 
 static int front_loop(struct front *f)
@@ -225,7 +230,10 @@ static int front_loop(struct front *f)
         struct pollfd p[3] = {
             {.fd = f->control, .events = POLLIN},
             {.fd = f->signals, .events = POLLIN},
-            {.fd = writing ? f->pump : waiting ? -1 : f->source, .events = writing ? POLLOUT : POLLIN},
+            {.fd = writing   ? f->pump
+                   : waiting ? -1
+                             : f->source,
+             .events = writing ? POLLOUT : POLLIN},
         };
         if (poll(p, 3, waiting ? 200 : -1) < 0 && errno != EINTR) continue;
         if (p[1].revents) on_signal(f);
@@ -244,8 +252,10 @@ int main(int argc, char **argv)
     fill_standard_streams();
     if (hm_run_parse(&run, argc, argv, stderr) != 0) return 2;
     if (run.help || run.version) {
-        if (run.help) hm_run_help(stdout);
-        else puts("oshrun (hbmesh) " HM_VERSION);
+        if (run.help)
+            hm_run_help(stdout);
+        else
+            puts("oshrun (hbmesh) " HM_VERSION);
         return fflush(stdout) == 0 ? 0 : 1;
     }
     if (hm_bind_prepare(&run) != 0) return 2;

@@ -116,8 +116,10 @@ static uint64_t committed(const struct hm_guard *g)
 
 static void say_bytes(char *text, size_t size, uint64_t bytes)
 {
-    if (bytes >= 1ull << 30) snprintf(text, size, "%.1f GiB", (double)bytes / (1ull << 30));
-    else snprintf(text, size, "%.1f MiB", (double)bytes / (1 << 20));
+    if (bytes >= 1ull << 30)
+        snprintf(text, size, "%.1f GiB", (double)bytes / (1ull << 30));
+    else
+        snprintf(text, size, "%.1f MiB", (double)bytes / (1 << 20));
 }
 
 /* Adds nothing when the kernel has killed nobody. */
@@ -135,6 +137,7 @@ void hm_memory_say(struct hm_guard *g, char *text, size_t size)
     }
     say_bytes(used, sizeof used, committed(g));
     say_bytes(most, sizeof most, limit);
-    snprintf(text, size, " for want of memory: the heaps of all PEs had committed %s, and the limit is %s, %s", used,
+    snprintf(text, size,
+             " for want of memory: the heaps of all PEs had committed %s, and the limit is %s, %s", used,
              most, whose);
 }

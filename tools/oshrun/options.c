@@ -71,7 +71,8 @@ static size_t distance(const char *a, size_t na, const char *b, size_t nb)
 {
     size_t row[32];
     if (nb >= HM_COUNT(row) || na >= HM_COUNT(row)) return na + nb;
-    for (size_t j = 0; j <= nb; j++) row[j] = j;
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = j;
     for (size_t i = 1; i <= na; i++) {
         size_t corner = row[0];
         row[0] = i;
@@ -123,7 +124,8 @@ static int set_npes(struct parse *p, const char *name, const char *text)
 {
     long n;
     if (parse_count(text, 1, HM_JOB_MAX_PES, &n))
-        return complain(p, "%s %s: the number of PEs is a whole number from 1 to %d", name, text, HM_JOB_MAX_PES);
+        return complain(p, "%s %s: the number of PEs is a whole number from 1 to %d", name, text,
+                        HM_JOB_MAX_PES);
     p->program->npes = (int)n;
     return 0;
 }
@@ -142,7 +144,8 @@ static int set_heap(struct parse *p, const char *text)
 {
     size_t bytes;
     if (hm_parse_size(text, &bytes))
-        return complain(p, "--heap %s: a size is a number with an optional suffix k, m, g or t, as in 512m", text);
+        return complain(p, "--heap %s: a size is a number with an optional suffix k, m, g or t, as in 512m",
+                        text);
     p->run->heap = text;
     return 0;
 }
@@ -150,10 +153,14 @@ static int set_heap(struct parse *p, const char *text)
 static int set_stdin(struct parse *p, const char *text)
 {
     long pe;
-    if (!strcmp(text, "all")) p->run->stdin_pe = HM_STDIN_ALL;
-    else if (!strcmp(text, "none")) p->run->stdin_pe = HM_STDIN_NONE;
-    else if (parse_count(text, 0, HM_JOB_MAX_PES - 1, &pe)) return complain(p, "--stdin %s: the number of a PE, all or none", text);
-    else p->run->stdin_pe = (int)pe;
+    if (!strcmp(text, "all"))
+        p->run->stdin_pe = HM_STDIN_ALL;
+    else if (!strcmp(text, "none"))
+        p->run->stdin_pe = HM_STDIN_NONE;
+    else if (parse_count(text, 0, HM_JOB_MAX_PES - 1, &pe))
+        return complain(p, "--stdin %s: the number of a PE, all or none", text);
+    else
+        p->run->stdin_pe = (int)pe;
     return 0;
 }
 
@@ -179,8 +186,10 @@ static int set_bind(struct parse *p, const char *given)
         if (parse_bind(p->run, given)) return 0;
         return complain(p, "--bind=%s: none, core or thread, perhaps with :overload", given);
     }
-    if (p->word < p->end && parse_bind(p->run, *p->word)) p->word++;
-    else p->run->bind = HM_BIND_CORE;
+    if (p->word < p->end && parse_bind(p->run, *p->word))
+        p->word++;
+    else
+        p->run->bind = HM_BIND_CORE;
     return 0;
 }
 
@@ -190,7 +199,8 @@ static int add_variable(struct parse *p, const char *text)
     if (equal == text) return complain(p, "-x %s: the name of a variable is missing", text);
     if (!*equal) {
         if (getenv(text)) return 0; /* the environment is passed on anyway */
-        return complain(p, "-x %s: there is no such variable in the environment; give -x %s=VALUE", text, text);
+        return complain(p, "-x %s: there is no such variable in the environment; give -x %s=VALUE", text,
+                        text);
     }
     struct hm_program *g = p->program;
     char **set = realloc(g->set, sizeof *set * (size_t)(g->nset + 1));
@@ -203,28 +213,52 @@ static int add_variable(struct parse *p, const char *text)
 static int apply_value(struct parse *p, enum option_id id, const char *name, const char *value)
 {
     switch (id) {
-    case OPTION_NPES: return set_npes(p, name, value);
-    case OPTION_EXPORT: return add_variable(p, value);
-    case OPTION_HEAP: return set_heap(p, value);
-    case OPTION_TIMEOUT: return set_seconds(p, name, value, 1e-3, &p->run->timeout);
-    case OPTION_GRACE: return set_seconds(p, name, value, 0, &p->run->grace);
-    case OPTION_WDIR: p->program->wdir = value; return 0;
-    case OPTION_OUTPUT: p->run->output = value; return 0;
-    case OPTION_STDIN: return set_stdin(p, value);
-    default: return complain(p, "%s: not an option with a value", name);
+    case OPTION_NPES:
+        return set_npes(p, name, value);
+    case OPTION_EXPORT:
+        return add_variable(p, value);
+    case OPTION_HEAP:
+        return set_heap(p, value);
+    case OPTION_TIMEOUT:
+        return set_seconds(p, name, value, 1e-3, &p->run->timeout);
+    case OPTION_GRACE:
+        return set_seconds(p, name, value, 0, &p->run->grace);
+    case OPTION_WDIR:
+        p->program->wdir = value;
+        return 0;
+    case OPTION_OUTPUT:
+        p->run->output = value;
+        return 0;
+    case OPTION_STDIN:
+        return set_stdin(p, value);
+    default:
+        return complain(p, "%s: not an option with a value", name);
     }
 }
 
 static void apply_switch(struct parse *p, enum option_id id)
 {
     switch (id) {
-    case OPTION_LABEL: p->run->label = true; break;
-    case OPTION_CHECK: p->run->check = true; break;
-    case OPTION_VERBOSE: p->run->verbose = true; break;
-    case OPTION_QUIET: p->run->quiet = true; break;
-    case OPTION_HELP: p->run->help = true; break;
-    case OPTION_VERSION: p->run->version = true; break;
-    default: break;
+    case OPTION_LABEL:
+        p->run->label = true;
+        break;
+    case OPTION_CHECK:
+        p->run->check = true;
+        break;
+    case OPTION_VERBOSE:
+        p->run->verbose = true;
+        break;
+    case OPTION_QUIET:
+        p->run->quiet = true;
+        break;
+    case OPTION_HELP:
+        p->run->help = true;
+        break;
+    case OPTION_VERSION:
+        p->run->version = true;
+        break;
+    default:
+        break;
     }
 }
 
@@ -272,7 +306,8 @@ static int program_new(struct parse *p)
 static int parse_command(struct parse *p)
 {
     char **from = p->word;
-    while (p->word < p->end && (p->bare || strcmp(*p->word, ":"))) p->word++;
+    while (p->word < p->end && (p->bare || strcmp(*p->word, ":")))
+        p->word++;
     size_t n = (size_t)(p->word - from);
     if (n == 0) {
         bool beside = p->run->nprograms > 1 || p->word < p->end;
@@ -309,7 +344,8 @@ static int check_whole(struct parse *p)
     if (run->npes > HM_JOB_MAX_PES)
         return complain(p, "%d PEs are too many: at most %d", run->npes, HM_JOB_MAX_PES);
     if (run->stdin_pe >= run->npes)
-        return complain(p, "--stdin %d: there is no such PE, they are numbered 0 to %d", run->stdin_pe, run->npes - 1);
+        return complain(p, "--stdin %d: there is no such PE, they are numbered 0 to %d", run->stdin_pe,
+                        run->npes - 1);
     return 0;
 }
 
@@ -348,7 +384,8 @@ static char **copy_words(char *const *words, int n)
 {
     char **copy = malloc(sizeof *copy * (size_t)(n + 1));
     if (!copy) abort();
-    for (int i = 0; i < n; i++) copy[i] = copy_word(words[i]);
+    for (int i = 0; i < n; i++)
+        copy[i] = copy_word(words[i]);
     copy[n] = NULL;
     return copy;
 }
@@ -363,7 +400,8 @@ struct hm_run hm_run_copy(const struct hm_run *run)
     for (int i = 0; i < run->nprograms; i++) {
         const struct hm_program *from = &run->programs[i];
         int argc = 0;
-        while (from->argv[argc]) argc++;
+        while (from->argv[argc])
+            argc++;
         copy.programs[i] = (struct hm_program){.npes = from->npes,
                                                .argv = copy_words(from->argv, argc),
                                                .wdir = copy_word(from->wdir),
@@ -420,8 +458,10 @@ void hm_run_help(FILE *out)
     fputs("Usage: oshrun [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM [ARGUMENTS]]...\n"
           "Runs an OpenSHMEM program as a job of several processing elements (PEs) on this\n"
           "machine. PROGRAM is anything that can be executed: a program, a script, an\n"
-          "interpreter, a debugger.\n\nOptions:\n", out);
-    for (size_t i = 0; i < HM_COUNT(options); i++) print_option(out, &options[i]);
+          "interpreter, a debugger.\n\nOptions:\n",
+          out);
+    for (size_t i = 0; i < HM_COUNT(options); i++)
+        print_option(out, &options[i]);
     fputs("  --                    ends the options; behind it ':' is an ordinary argument\n"
           "  :                     another program of the same job, with its own -n, -x and\n"
           "                        --wdir; PEs are numbered through from left to right\n"
@@ -442,5 +482,6 @@ void hm_run_help(FILE *out)
           "Exit status: 0 when all PEs ended with 0; that of the first PE that failed; 128\n"
           "plus the signal for a PE or a job that a signal ended; 124 after --timeout; 127 or\n"
           "126 for a program that was not found or could not be executed; 2 for an error on\n"
-          "the command line.\n", out);
+          "the command line.\n",
+          out);
 }

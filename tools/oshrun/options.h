@@ -30,8 +30,8 @@ struct hm_run {
     double grace;
 };
 
-/* Parses the words behind argv[0]. On an error prints one sentence to `err` and returns -EINVAL; `run` is then empty.
- * hm_run_free frees what a successful parse has allocated. */
+/* Parses the words behind argv[0]. On an error prints one sentence to `err` and returns -EINVAL; `run` is
+ * then empty. hm_run_free frees what a successful parse has allocated. */
 int hm_run_parse(struct hm_run *run, int argc, char **argv, FILE *err);
 void hm_run_free(struct hm_run *run);
 /* A copy that owns all its words. It lives as long as the process. */

@@ -20,7 +20,8 @@ static bool grow(char **buf, size_t *room, size_t need)
 {
     if (need <= *room) return true;
     size_t n = *room ? *room : 4096;
-    while (n < need) n *= 2;
+    while (n < need)
+        n *= 2;
     char *more = realloc(*buf, n);
     if (!more) return false;
     *buf = more;
@@ -30,8 +31,8 @@ static bool grow(char **buf, size_t *room, size_t need)
 
 /* --- sinks --- */
 
-/* Non-blocking mode belongs to the open file, which others share with us: make one of our own where the system lets us,
- * else write only what poll says will not block. */
+/* Non-blocking mode belongs to the open file, which others share with us: make one of our own where the
+ * system lets us, else write only what poll says will not block. */
 void hm_sink_open(struct hm_sink *sink, int fd)
 {
     struct stat st;
@@ -72,10 +73,14 @@ void hm_sink_flush(struct hm_sink *sink)
 {
     while (sink->at < sink->end && !sink->broken) {
         ssize_t k = sink_write(sink, sink->buf + sink->at, sink->end - sink->at);
-        if (k > 0) sink->at += (size_t)k;
-        else if (k < 0 && errno == EINTR) continue;
-        else if (k < 0 && errno == EAGAIN) break;
-        else sink->broken = true;
+        if (k > 0)
+            sink->at += (size_t)k;
+        else if (k < 0 && errno == EINTR)
+            continue;
+        else if (k < 0 && errno == EAGAIN)
+            break;
+        else
+            sink->broken = true;
     }
     if (sink->at == sink->end || sink->broken) sink->at = sink->end = 0;
     sink->full = sink->end - sink->at >= SINK_HIGH;
@@ -146,8 +151,10 @@ static void stream_lines(struct hm_stream *s, size_t fresh)
         s->since = 0;
     }
     if (s->len >= LINE_MOST || (s->eager && s->len)) stream_emit(s, s->len);
-    if (!s->len) s->since = 0;
-    else if (!s->since) s->since = (int64_t)hm_os_now();
+    if (!s->len)
+        s->since = 0;
+    else if (!s->since)
+        s->since = (int64_t)hm_os_now();
 }
 
 bool hm_stream_read(struct hm_stream *s)

@@ -1,8 +1,8 @@
 /* What PEs print on its way to the launcher's standard output and error.
  *
- * A stream is the pipe or pseudo terminal that one PE writes to; a sink is where it goes. Lines of different streams
- * stay whole; an unfinished line is passed on after HM_LINE_WAIT. A sink that takes nothing for a while holds up the
- * streams that feed it and nothing else.
+ * A stream is the pipe or pseudo terminal that one PE writes to; a sink is where it goes. Lines of different
+ * streams stay whole; an unfinished line is passed on after HM_LINE_WAIT. A sink that takes nothing for a
+ * while holds up the streams that feed it and nothing else.
  */
 #ifndef OSHRUN_OUTPUT_H
 #define OSHRUN_OUTPUT_H
@@ -22,7 +22,8 @@ struct hm_sink {
     bool polled;
     char *buf;
     size_t at, end, room; /* what waits to be written */
-    struct hm_stream *middle; /* the stream that has left an unfinished line; NULL: the cursor is at column 0 */
+    struct hm_stream
+        *middle; /* the stream that has left an unfinished line; NULL: the cursor is at column 0 */
 };
 
 struct hm_stream {

@@ -110,12 +110,14 @@ static void add_address(char *text, size_t size, const struct hm_blocked *b)
 {
     add(text, size, " on address 0x%llx", (unsigned long long)b->addr);
     if (b->offset >= 0)
-        add(text, size, " (%s + 0x%llx)", b->in_heap ? "symmetric heap" : "static data", (unsigned long long)b->offset);
+        add(text, size, " (%s + 0x%llx)", b->in_heap ? "symmetric heap" : "static data",
+            (unsigned long long)b->offset);
 }
 
 static void add_team(char *text, size_t size, const struct hm_blocked *b, int npes)
 {
-    if (b->team_size == npes && b->team_start == 0) add(text, size, " on the world team");
+    if (b->team_size == npes && b->team_start == 0)
+        add(text, size, " on the world team");
     else if (b->team_size > 0)
         add(text, size, " on the team of %d PEs %d, %d, ...", b->team_size, b->team_start,
             b->team_start + b->team_stride);
@@ -138,21 +140,29 @@ static void add_starters(struct hm_guard *g, char *text, size_t size)
 
 static void describe(struct hm_guard *g, char *text, size_t size, const struct hm_blocked *b)
 {
-    add(text, size, "waits in %.*s", (int)strnlen(b->call, sizeof b->call), b->call[0] ? b->call : "the library");
+    add(text, size, "waits in %.*s", (int)strnlen(b->call, sizeof b->call),
+        b->call[0] ? b->call : "the library");
     switch (b->kind) {
     case HM_BLOCKED_WORD:
         add_address(text, size, b);
         add(text, size, " until it is %s %lld (it was %lld)", comparison(b->cmp), (long long)b->want,
             (long long)b->have);
         break;
-    case HM_BLOCKED_TEAM: add_team(text, size, b, g->npes); break;
+    case HM_BLOCKED_TEAM:
+        add_team(text, size, b, g->npes);
+        break;
     case HM_BLOCKED_LOCK:
         add_address(text, size, b);
         if (b->pe >= 0) add(text, size, ", a lock that lives at PE %d", b->pe);
         break;
-    case HM_BLOCKED_PAIR: add(text, size, " for PE %d", b->pe); break;
-    case HM_BLOCKED_START: add_starters(g, text, size); break;
-    default: break;
+    case HM_BLOCKED_PAIR:
+        add(text, size, " for PE %d", b->pe);
+        break;
+    case HM_BLOCKED_START:
+        add_starters(g, text, size);
+        break;
+    default:
+        break;
     }
     if (b->since) add(text, size, ", since %.1f s", (double)(int64_t)(hm_os_now() - b->since) / 1e9);
 }
@@ -184,8 +194,12 @@ static void process_state(pid_t pid, char *text, size_t size)
     static const struct {
         char letter;
         const char *name;
-    } names[] = {{'R', "computes"}, {'S', "sleeps"}, {'D', "is in the kernel"}, {'T', "is stopped"},
-                 {'t', "is held by a debugger"}, {'Z', "has ended"}};
+    } names[] = {{'R', "computes"},
+                 {'S', "sleeps"},
+                 {'D', "is in the kernel"},
+                 {'T', "is stopped"},
+                 {'t', "is held by a debugger"},
+                 {'Z', "has ended"}};
     char path[64], stat[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     snprintf(text, size, "runs");
@@ -207,8 +221,10 @@ static void report_idle(struct hm_guard *g, int pe)
     pid_t pid = m->pid ? m->pid : p->pid;
     process_state(pid, state, sizeof state);
     const char *where = "outside the library";
-    if (m->part.waiting) where = "in init, where it waits for all PEs to start";
-    else if (!m->pid) where = m->joins ? "after shmem_finalize" : "and has not called shmem_init";
+    if (m->part.waiting)
+        where = "in init, where it waits for all PEs to start";
+    else if (!m->pid)
+        where = m->joins ? "after shmem_finalize" : "and has not called shmem_init";
     hm_guard_say(g, "PE %d (process %d) %s %s", pe, (int)pid, state, where);
 }
 
@@ -234,5 +250,6 @@ static void report_pe(struct hm_guard *g, int pe)
 void hm_report_waits(struct hm_guard *g, const char *why)
 {
     hm_guard_say(g, "%s: what each PE does", why);
-    for (int pe = 0; pe < g->npes; pe++) report_pe(g, pe);
+    for (int pe = 0; pe < g->npes; pe++)
+        report_pe(g, pe);
 }

@@ -79,16 +79,18 @@ static int open_stream(struct hm_guard *g, int pe, int which, bool pty, struct p
 {
     struct hm_stream *s = &g->pes[pe].stream[which];
     int fd = pty ? open_pty(g->origin, &plan->out[which]) : -ENOTTY;
-    if (fd >= 0) plan->terminal = which;
-    else fd = open_pipe(&plan->out[which]);
+    if (fd >= 0)
+        plan->terminal = which;
+    else
+        fd = open_pipe(&plan->out[which]);
     if (fd < 0) return fd;
     *s = (struct hm_stream){.fd = fd, .pe = pe, .label = g->run->label, .sink = &g->sinks[which]};
     s->eager = pty && g->origin->tty[0] && reads_input(g, pe);
     return 0;
 }
 
-/* One PE alone writes to where oshrun writes. Otherwise a stream for each of output and error, or one for both when they
- * are one file, so that their order is kept. */
+/* One PE alone writes to where oshrun writes. Otherwise a stream for each of output and error, or one for
+ * both when they are one file, so that their order is kept. */
 static int plan_output(struct hm_guard *g, int pe, struct plan *plan)
 {
     const struct hm_origin *o = g->origin;
@@ -142,7 +144,8 @@ static void fail_start(struct hm_guard *g, int pe, const char *what)
 {
     struct hm_start_error e = {.pe = pe, .error = errno};
     snprintf(e.what, sizeof e.what, "%s", what);
-    if (write(g->start_errors[1], &e, sizeof e) < 0) {}
+    if (write(g->start_errors[1], &e, sizeof e) < 0) {
+    }
     _exit(e.error == ENOENT || strcmp(what, "exec") ? 127 : 126);
 }
 
@@ -167,7 +170,8 @@ static void set_environment(const struct hm_guard *g, int pe, int wire)
     if (g->run->heap) setenv("SHMEM_SYMMETRIC_SIZE", g->run->heap, 1);
     if (g->run->check) setenv("SHMEM_CHECK", "1", 1);
     const struct hm_program *program = g->pes[pe].program;
-    for (int i = 0; i < program->nset; i++) putenv(program->set[i]);
+    for (int i = 0; i < program->nset; i++)
+        putenv(program->set[i]);
 }
 
 /* Moves a descriptor above the standard ones, so that the dup2s below cannot overwrite it. */
@@ -223,8 +227,10 @@ int hm_pe_spawn(struct hm_guard *g, int pe)
         plan.in = keep_clear(plan.in);
         pid_t pid = fork();
         if (pid == 0) child(g, pe, &plan, guard);
-        if (pid < 0) rc = -errno;
-        else p->pid = pid;
+        if (pid < 0)
+            rc = -errno;
+        else
+            p->pid = pid;
         p->own_session = !plan.join_front;
     }
     drop_plan(&plan);

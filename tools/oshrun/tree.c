@@ -132,7 +132,8 @@ void hm_tree_kill(void)
         hm_tree_signal(getpid(), SIGKILL, 0);
         kill_children();
         pid_t pid;
-        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {}
+        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
+        }
         if (pid < 0 && errno == ECHILD) return;
         usleep(i < 10 ? 500 : 2000);
     }

@@ -6,8 +6,8 @@
 
 #include <sys/types.h>
 
-/* Sends `sig` to every living descendant of `root`, and to `root` itself when it is not the caller. With `group` > 0
- * only to those of that process group. How many there were. */
+/* Sends `sig` to every living descendant of `root`, and to `root` itself when it is not the caller. With
+ * `group` > 0 only to those of that process group. How many there were. */
 int hm_tree_signal(pid_t root, int sig, pid_t group);
 
 /* Kills every descendant of the caller, which is a child subreaper, until none is left; reaps them. */

@@ -1,0 +1,121 @@
+/* How a job ends: the phases from the first failure, signal or global_exit to the last process. */
+#define _GNU_SOURCE
+#include "guard.h"
+
+#include "base/futex.h"
+#include "base/os.h"
+#include "tree.h"
+
+#define GLOBAL_EXIT_GRACE (500 * HM_MS) /* for the PEs that did not call it */
+#define GLOBAL_EXIT_LATE (1000 * HM_MS) /* more, for the one that did */
+#define LINGER (150 * HM_MS)
+#define TERM_GRACE (150 * HM_MS)
+
+void hm_end_phase(struct hm_guard *g, enum hm_phase phase, int64_t length)
+{
+    g->phase = phase;
+    g->phase_end = (int64_t)hm_os_now() + length;
+}
+
+void hm_end_term(struct hm_guard *g)
+{
+    __atomic_store_n(&g->hub.job->stopping, 2, __ATOMIC_RELEASE);
+    hm_control_signal_all(g, SIGTERM);
+    hm_control_continue(g);
+    hm_end_phase(g, HM_PHASE_TERM, TERM_GRACE);
+}
+
+/* PEs that have finalized, or never joined, may be about to print their last words. */
+static bool somebody_lingers(const struct hm_guard *g)
+{
+    for (int pe = 0; pe < g->npes; pe++)
+        if (!g->pes[pe].ended && !g->hub.members[pe].pid) return true;
+    return false;
+}
+
+void hm_end_fail(struct hm_guard *g, int status)
+{
+    if (g->phase != HM_PHASE_RUN) return;
+    g->exit_status = status;
+    if (somebody_lingers(g))
+        hm_end_phase(g, HM_PHASE_LINGER, LINGER);
+    else
+        hm_end_term(g);
+}
+
+static void ring_all(struct hm_guard *g)
+{
+    for (int pe = 0; pe < g->npes; pe++) {
+        struct hm_bell *bell = &hm_job_page(g->hub.job, pe)->bell;
+        __atomic_fetch_add(&bell->seq, 1, __ATOMIC_SEQ_CST);
+        hm_futex_wake(&bell->seq, INT_MAX);
+    }
+}
+
+void hm_end_exit_all(struct hm_guard *g, int pe, int status)
+{
+    if (g->guessed_exit) { /* only now has the caller told us himself */
+        g->guessed_exit = false;
+        g->exit_all_pe = pe;
+        g->exit_status = status;
+    }
+    if (g->phase != HM_PHASE_RUN && g->phase != HM_PHASE_LINGER) return;
+    g->exit_status = status;
+    g->exit_all_pe = pe;
+    g->hub.job->exit_status = status;
+    __atomic_store_n(&g->hub.job->stopping, 1, __ATOMIC_RELEASE);
+    ring_all(g);
+    hm_end_phase(g, HM_PHASE_GRACE, GLOBAL_EXIT_GRACE);
+}
+
+void hm_end_by_signal(struct hm_guard *g, int sig)
+{
+    g->end_signal = sig;
+    g->exit_status = 128 + sig;
+    hm_end_phase(g, HM_PHASE_GRACE, (int64_t)(g->run->grace * 1e9));
+}
+
+static void kill_others(struct hm_guard *g)
+{
+    for (int pe = 0; pe < g->npes; pe++) {
+        pid_t joined = g->hub.members[pe].pid;
+        if (pe == g->exit_all_pe || g->pes[pe].ended) continue;
+        if (!g->pes[pe].exited)
+            hm_tree_signal(g->pes[pe].pid, SIGKILL, 0);
+        else if (joined)
+            hm_tree_signal(joined, SIGKILL, 0);
+    }
+}
+
+void hm_end_next(struct hm_guard *g)
+{
+    switch (g->phase) {
+    case HM_PHASE_LINGER:
+        hm_end_term(g);
+        break;
+    case HM_PHASE_GRACE:
+        if (g->exit_all_pe < 0 || g->pes[g->exit_all_pe].ended) {
+            hm_end_phase(g, HM_PHASE_KILL, 0);
+            break;
+        }
+        kill_others(g);
+        hm_end_phase(g, HM_PHASE_LATE, GLOBAL_EXIT_LATE);
+        break;
+    default:
+        hm_end_phase(g, HM_PHASE_KILL, 0);
+        break;
+    }
+}
+
+/* The groups first, which needs no look into /proc; then whoever is left. */
+void hm_end_kill(struct hm_guard *g)
+{
+    __atomic_store_n(&g->hub.job->stopping, 2, __ATOMIC_RELEASE);
+    for (int pe = 0; pe < g->npes; pe++) {
+        const struct hm_pe *p = &g->pes[pe];
+        if (!p->pid || p->exited) continue;
+        if (p->own_session) kill(-p->pid, SIGKILL);
+        kill(p->pid, SIGKILL);
+    }
+    hm_tree_kill();
+}
