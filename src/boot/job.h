@@ -90,6 +90,7 @@ struct hm_job {
     uint64_t bytes;         /* of the whole job memory */
     uint32_t stopping;      /* 1: global_exit was called (status in exit_status), 2: the job is being killed */
     int32_t exit_status;
+    uint32_t exit_claim; /* a PE has called global_exit first: its status counts */
     uint32_t oversubscribed; /* more PEs than usable cores on this machine (set by PE 0 at init) */
     uint32_t cores;
     uint32_t reported; /* 1 + the PE that says why the job ends; 0: none yet */

@@ -82,9 +82,10 @@ void hm_world_global_exit(int status)
 {
     if (hm_world.ready && is_this_process()) {
         struct hm_job *job = hm_world.job;
-        uint32_t running = 0;
-        if (__atomic_compare_exchange_n(&job->stopping, &running, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-            __atomic_store_n(&job->exit_status, status, __ATOMIC_RELEASE);
+        if (!__atomic_exchange_n(&job->exit_claim, 1, __ATOMIC_ACQ_REL)) {
+            job->exit_status = status;
+            __atomic_store_n(&job->stopping, 1, __ATOMIC_RELEASE);
+        }
         hm_world.boot->exit_all(status);
         for (int i = 0; i < hm_world.npes; i++) {
             hm_bell_ring(hm_symm.peer[i].bell);
