@@ -99,7 +99,8 @@ function(hbmesh_test_program folder file)
     add_dependencies(tests ${target})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${stem}
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test/${folder})
-    target_compile_options(${target} PRIVATE -Wall -Wextra ${cflags})
+    # Less optimisation than users ask for: some of these are large, and it is the library that is tested.
+    target_compile_options(${target} PRIVATE -O1 -g1 -Wall -Wextra ${cflags})
     target_link_libraries(${target} PRIVATE Threads::Threads)
 
     if(folder MATCHES "^(unit|fuzz|threads)$")

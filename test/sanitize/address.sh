@@ -1,5 +1,5 @@
 # Library, launcher and API tests built with AddressSanitizer and UBSan in a tree of their own; 2 and 3 PEs.
-# timeout: 1500
+# timeout: 3000
 set -u
 tree=$BUILD/asan
 cmake -S "$SRC" -B "$tree" -DHBMESH_SANITIZE=address,undefined -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" \
