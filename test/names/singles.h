@@ -108,7 +108,13 @@ SINGLE(start_pes)
 }
 SINGLE(shmem_my_pe)
 {
-    CHECK(N(shmem_my_pe)() == me);
+    int *there = DEST(int);
+    CHECK(N(shmem_my_pe)() == me && me >= 0 && me < npes);
+    *there = -1;
+    meet();
+    shmem_int_p(there, N(shmem_my_pe)(), right);
+    meet();
+    CHECK(*there == left && *there == shmem_team_my_pe(SHMEM_TEAM_WORLD) - 1 + (me == 0 ? npes : 0));
 }
 SINGLE(_my_pe)
 {
