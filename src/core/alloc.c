@@ -16,11 +16,9 @@
 #define _GNU_SOURCE
 #include "core/alloc.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/option.h"
@@ -41,13 +39,12 @@ struct range {
 static struct {
     struct hm_heap *heap;
     size_t page;
-    int fd;
     bool busy;                      /* a thread is in one of the calls */
     struct range freed[FREED_RING]; /* for messages: the last blocks that were freed */
     unsigned freed_count;
     struct range closed[CLOSED_MAX]; /* page ranges that no view here can access, in order */
     int closed_count, closed_limit;
-} alloc = {.fd = -1};
+} alloc;
 
 static char *at(size_t offset)
 {
@@ -161,12 +158,10 @@ static void pages_open(size_t offset, size_t bytes, const char *call)
     }
 }
 
-/* Gives the memory of whole pages of this PE's heap back; they read as zero afterwards. */
+/* Gives the memory of whole pages of this PE's heap back; they read as zero afterwards. Through the mapping: no descriptor
+ * is kept that a program could close and whose number it could use for a file of its own. */
 static bool pages_give_back(size_t offset, size_t bytes)
 {
-    if (alloc.fd >= 0 &&
-        fallocate(alloc.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes) == 0)
-        return true;
     return madvise(at(offset), bytes, MADV_REMOVE) == 0;
 }
 
@@ -445,14 +440,13 @@ void hm_alloc_describe(size_t offset, char *text, size_t size)
 
 /* --- start and stop --- */
 
-int hm_alloc_start(size_t heap_size, int own_heap_fd)
+int hm_alloc_start(size_t heap_size)
 {
     hm_alloc_stop();
     alloc.page = hm_os_page();
     alloc.heap = hm_heap_open(heap_size, alloc.page);
     if (alloc.heap == NULL) return -ENOMEM;
     if (hm_options.check) hm_heap_set_guard(alloc.heap, HM_LINE);
-    alloc.fd = own_heap_fd;
     alloc.closed_limit = closed_limit();
     hm_symm.heap_size = heap_size;
     set_limit(0);
@@ -465,9 +459,7 @@ void hm_alloc_stop(void)
     if (alloc.heap == NULL) return;
     set_limit(0);
     hm_heap_close(alloc.heap);
-    if (alloc.fd >= 0) close(alloc.fd);
     alloc.heap = NULL;
-    alloc.fd = -1;
     alloc.busy = false;
     alloc.freed_count = 0;
     alloc.closed_count = 0;

@@ -6,10 +6,8 @@
 #include "base/base.h"
 #include "core/order.h"
 
-/* At init, when hm_symm.heap_base and peer[] stand. `own_heap_fd` is the memfd of this PE's heap (-1: none),
- * through which memory of freed pages is given back: on success it is the allocator's, which closes it at the
- * stop. 0 or -errno. */
-int hm_alloc_start(size_t heap_size, int own_heap_fd);
+/* At init, when hm_symm.heap_base and peer[] stand. 0 or -errno. */
+int hm_alloc_start(size_t heap_size);
 /* Safe when start was not called. Views of the heap are to be unmapped: freed pages stay closed. */
 void hm_alloc_stop(void);
 

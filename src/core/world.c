@@ -274,11 +274,11 @@ static void map_peers(struct start *st, const char *call)
 
 static void close_descriptors(struct start *st)
 {
+    close(st->heap_fd);
     for (int i = 0; i < st->who.npes; i++) {
-        if (i != hm_world.pe) close(st->fds[2 * i]);
+        close(st->fds[2 * i]);
         close(st->fds[2 * i + 1]);
     }
-    close(st->fds[2 * hm_world.pe]); /* a duplicate of heap_fd, which the allocator keeps */
     free(st->fds);
     free(st->all);
 }
@@ -320,7 +320,7 @@ static void open_world(const char *call)
     agree_on_heaps(&st, call);
     agree_on_waiting(&st);
     map_peers(&st, call);
-    if (hm_alloc_start(hm_symm.heap_size, st.heap_fd)) hm_die(call, "out of memory for the records of the heap");
+    if (hm_alloc_start(hm_symm.heap_size)) hm_die(call, "out of memory for the records of the heap");
     close_descriptors(&st);
     hm_symm.npes = (unsigned)hm_world.npes;
     hm_team_start();
