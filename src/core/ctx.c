@@ -43,6 +43,14 @@ struct hm_ctx *hm_ctx_get(hm_handle handle, const char *call)
            "shmem_team_create_ctx returned", (unsigned long)handle);
 }
 
+int hm_ctx_world_pe(const struct hm_ctx *ctx, int pe, const char *call)
+{
+    /* A private context outlives its team, whose entry may serve another one by now. */
+    if (hm_unlikely(ctx->team->handle != ctx->team_handle || !(ctx->team->generation & 1)))
+        hm_die(call, "ctx: the team of this private context was destroyed; only shmem_ctx_destroy is left for it");
+    return hm_team_world_pe(ctx->team, pe, call);
+}
+
 static struct hm_ctx *entry_take(unsigned *index)
 {
     for (unsigned i = 1; i < MAX_CONTEXTS; i++) {

@@ -23,12 +23,15 @@ extern struct hm_ctx hm_ctx_default;
 /* The context of a handle; ends the job with a sentence for one that is invalid or was destroyed. */
 struct hm_ctx *hm_ctx_get(hm_handle handle, const char *call);
 
+/* World number of PE `pe` of the context's team; ends the job with a sentence when it has none, or the team is no more. */
+int hm_ctx_world_pe(const struct hm_ctx *ctx, int pe, const char *call);
+
 /* For the ctx forms: the context, and *pe turned into a world number (checked against the context's team). */
 HM_INLINE struct hm_ctx *hm_ctx_of(hm_handle handle, int *pe, const char *call)
 {
     if (hm_likely(handle == HM_CTX_DEFAULT_HANDLE)) return &hm_ctx_default;
     struct hm_ctx *ctx = hm_ctx_get(handle, call);
-    if (ctx->team) *pe = hm_team_world_pe(ctx->team, *pe, call);
+    if (ctx->team) *pe = hm_ctx_world_pe(ctx, *pe, call);
     return ctx;
 }
 

@@ -140,10 +140,9 @@ static int32_t make_slot(int size)
     return slot;
 }
 
-static struct hm_team *open_team(const struct triplet *t, int slot, const struct hm_team_config *config, long mask)
+static void open_team(struct hm_team *team, const struct triplet *t, int slot, const struct hm_team_config *config,
+                      long mask)
 {
-    struct hm_team *team = entry_take();
-    if (!team) return NULL;
     team->start = t->start;
     team->stride = t->stride;
     team->size = t->size;
@@ -151,13 +150,12 @@ static struct hm_team *open_team(const struct triplet *t, int slot, const struct
     team->num_contexts = config && mask & 1 ? config->num_contexts : 0;
     team->config_mask = mask;
     hm_sync_open(&team->sync, slot, t->start, t->stride, t->size, team->me);
-    return team;
 }
 
 /* What a member of the parent contributes to a split: the slots of the teams it leads (-2: it leads none). */
 struct split_note {
     int32_t slot[2];
-    int32_t can; /* it has a free entry for each team it joins */
+    int32_t can; /* it has an entry for each team it joins */
 };
 
 static const struct split_note *note_of(const struct hm_team *parent, int i) { return hm_sync_theirs(&parent->sync, i); }
@@ -165,7 +163,6 @@ static const struct split_note *note_of(const struct hm_team *parent, int i) { r
 /* Every parent PE sees every note, so all come to the same verdict. */
 static bool split_succeeded(const struct hm_team *parent)
 {
-    if (parent->size == 1) return true;
     for (int i = 0; i < parent->size; i++) {
         const struct split_note *n = note_of(parent, i);
         if (n->slot[0] == -1 || n->slot[1] == -1 || !n->can) return false;
@@ -173,30 +170,34 @@ static bool split_succeeded(const struct hm_team *parent)
     return true;
 }
 
-static bool have_entries(int n)
+/* Entries for those of the teams that this PE joins, before it promises to join them. */
+static bool take_entries(int n, const struct triplet *t, struct hm_team **entry)
 {
-    for (unsigned i = 2; i < HM_TEAM_SLOTS && n; i++) n -= !(teams[i].generation & 1);
-    return n == 0;
+    bool all = true;
+    for (int i = 0; i < n; i++) {
+        entry[i] = triplet_rank(&t[i], hm_world.pe) >= 0 ? entry_take() : NULL;
+        all &= entry[i] || triplet_rank(&t[i], hm_world.pe) < 0;
+    }
+    return all;
 }
 
-/* Makes up to two new teams (the axes of a 2d split) among the members of `parent`. `in` tells which of them the caller
- * joins; out-of-range ones have size 0. */
+/* Makes up to two new teams (the axes of a 2d split) among the members of `parent`. */
 static int split(struct hm_team *parent, int n, const struct triplet *t, const struct hm_team_config *const *config,
                  const long *mask, hm_handle *const *out, const char *call)
 {
-    struct split_note mine = {{-2, -2}, have_entries(n)};
+    struct hm_team *entry[2] = {NULL, NULL};
+    struct split_note mine = {{-2, -2}, take_entries(n, t, entry)};
     for (int i = 0; i < n; i++)
         if (triplet_rank(&t[i], hm_world.pe) == 0) mine.slot[i] = make_slot(t[i].size);
     memcpy(hm_sync_mine(&parent->sync), &mine, sizeof mine);
     hm_sync_again(&parent->sync, call);
-    bool good = parent->size == 1 ? mine.slot[0] != -1 && mine.slot[1] != -1 && mine.can : split_succeeded(parent);
+    bool good = split_succeeded(parent);
     for (int i = 0; i < n; i++) {
         if (!good && mine.slot[i] >= 0) hm_sync_slot_give(mine.slot[i]);
-        if (!good || triplet_rank(&t[i], hm_world.pe) < 0) continue;
-        int leader = hm_team_rank(parent, t[i].start);
-        int slot = parent->size == 1 ? mine.slot[i] : note_of(parent, leader)->slot[i];
-        struct hm_team *team = open_team(&t[i], slot, config[i], mask[i]);
-        if (team) *out[i] = team->handle;
+        if (!good && entry[i]) entry_give(entry[i]);
+        if (!good || !entry[i]) continue;
+        open_team(entry[i], &t[i], note_of(parent, hm_team_rank(parent, t[i].start))->slot[i], config[i], mask[i]);
+        *out[i] = entry[i]->handle;
     }
     return good ? 0 : -1;
 }
