@@ -27,6 +27,7 @@
 #include "core/symm.h"
 #include "core/team.h"
 #include "core/world.h"
+#include "memkind/memkind.h"
 
 #define FREED_RING 256
 #define CLOSED_MAX 8192
@@ -53,17 +54,20 @@ static char *at(size_t offset)
 
 /* --- pages --- */
 
-/* All views of [offset, offset + bytes) that this PE has: its own and those of its peers. */
-static int protect_views(size_t offset, size_t bytes, int prot)
+/* Closes or opens all views of [offset, offset + bytes) that this PE has: its own and those of its peers. */
+static int set_views(size_t offset, size_t bytes, bool open)
 {
-    int rc = mprotect(at(offset), bytes, prot) == 0 ? 0 : -errno;
+    const struct hm_memkind *kind = hm_symm.heap_kind;
+    int (*set)(void *at, size_t bytes) = open ? kind->open : kind->close;
+    int rc = set(at(offset), bytes);
     for (unsigned i = 0; i < hm_symm.npes; i++) {
         char *heap = hm_symm.peer[i].heap;
         if (heap == NULL || heap == at(0)) continue;
-        if (mprotect(heap + offset, bytes, prot) != 0) rc = -errno;
+        int e = set(heap + offset, bytes);
+        if (e) rc = e;
     }
     /* closed pages are holes that a core dump would fill; that the advice is not taken harms nobody */
-    (void)madvise(at(offset), bytes, prot == PROT_NONE ? MADV_DONTDUMP : MADV_DODUMP);
+    (void)madvise(at(offset), bytes, open ? MADV_DODUMP : MADV_DONTDUMP);
     return rc;
 }
 
@@ -122,11 +126,11 @@ static void pages_close(size_t offset, size_t bytes)
         joined++;
     }
     if (joined == 0 && alloc.closed_count >= alloc.closed_limit) return;
-    int rc = protect_views(offset, bytes, PROT_NONE);
+    int rc = set_views(offset, bytes, false);
     if (rc != 0) {
         hm_debug("freed pages stay open to access: mprotect: %s", strerror(-rc));
         alloc.closed_limit = 0;
-        (void)protect_views(offset, bytes, PROT_READ | PROT_WRITE);
+        (void)set_views(offset, bytes, true);
         return;
     }
     closed_replace(first, joined, &all, 1);
@@ -147,7 +151,7 @@ static void pages_open(size_t offset, size_t bytes, const char *call)
             rest[n++] = (struct range){to, c_end - to};
         else
             to = c_end; /* one range more than allowed: the rest is opened too */
-        int rc = protect_views(from, to - from, PROT_READ | PROT_WRITE);
+        int rc = set_views(from, to - from, true);
         if (rc != 0)
             hm_die(call,
                    "cannot open %zu bytes of the symmetric heap at offset %zu to access: mprotect: %s; raise "
@@ -162,7 +166,7 @@ static void pages_open(size_t offset, size_t bytes, const char *call)
  * is kept that a program could close and whose number it could use for a file of its own. */
 static bool pages_give_back(size_t offset, size_t bytes)
 {
-    return madvise(at(offset), bytes, MADV_REMOVE) == 0;
+    return hm_symm.heap_kind->give_back(at(offset), bytes) == 0;
 }
 
 static void page_change(void *arg, size_t offset, size_t bytes, bool freed)

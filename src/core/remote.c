@@ -11,6 +11,7 @@
 #include "base/os.h"
 #include "core/symm.h"
 #include "core/world.h"
+#include "memkind/memkind.h"
 
 /* Where the range of all heaps is asked for, so that a PE's heap has the same address in every PE; only a wish. */
 #define RANGE_WISH ((void *)0x200000000000)
@@ -65,9 +66,9 @@ void hm_remote_map_heaps(const int *fds, int npes, const char *call)
     for (int i = 0; i < npes; i++) {
         char *place = range.at ? range.at + (size_t)i * range.stride : reserve(range.stride, NULL);
         if (!place) no_address_space(range.bytes, errno, npes, call);
-        void *at = mmap(place, hm_symm.heap_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fds[2 * i], 0);
-        if (at == MAP_FAILED) no_address_space(range.bytes, errno, npes, call);
-        madvise(at, hm_symm.heap_size, MADV_DONTDUMP);
+        void *at;
+        int e = hm_symm.heap_kind->map(fds[2 * i], hm_symm.heap_size, place, &at);
+        if (e) no_address_space(range.bytes, -e, npes, call);
         hm_symm.peer[i].heap = at;
     }
 }

@@ -3,8 +3,15 @@
 #include "base/log.h"
 #include "core/amo.h"
 #include "core/world.h"
+#include "transport/transport.h"
 
-static HM_COLD void unreachable_pe(int pe, const char *call) { hm_die(call, "PE %d cannot be reached from here", pe); }
+/* The PE is not mapped here. A transport may reach it: this is where its put and get are called once there is one. */
+static HM_COLD void unreachable_pe(int pe, const char *call)
+{
+    const struct hm_transport *transport = hm_transport_for(pe);
+    hm_die(call, "PE %d cannot be reached from here: %s", pe,
+           transport ? "its transport has no lane" : "its memory is not mapped and no transport leads to it");
+}
 
 void hm_put_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, const char *call)
 {

@@ -27,6 +27,7 @@ struct hm_symm {
     unsigned npes; /* 0 before init and after finalize: then nothing is symmetric */
     struct hm_peer *peer;
     /* not on the good path */
+    const struct hm_memkind *heap_kind; /* what memory the heaps are of */
     size_t heap_size;             /* usable bytes of each heap */
     size_t real_heap_limit;       /* what heap_limit would be without --check */
     size_t real_data_limit;

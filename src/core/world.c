@@ -23,6 +23,7 @@
 #include "core/symm.h"
 #include "core/team.h"
 #include "core/wait.h"
+#include "memkind/memkind.h"
 
 struct hm_world hm_world = {.pe = -1};
 extern char **environ;
@@ -164,8 +165,9 @@ static void make_heap(struct start *st, const char *call)
     if (hm_symm.heap_size < hm_os_page()) hm_symm.heap_size = hm_os_page(); /* asked for 0, or rounded past the end */
     if (hm_options.symmetric_size > SIZE_MAX / 4)
         hm_die(call, "SHMEM_SYMMETRIC_SIZE asks for %zu bytes, more than an address space has", hm_options.symmetric_size);
-    st->heap_fd = hm_os_memfd("hbmesh-heap", hm_symm.heap_size);
-    if (st->heap_fd < 0) say_limit(-st->heap_fd, hm_symm.heap_size, call);
+    hm_symm.heap_kind = hm_memkind_find("host");
+    int e = hm_symm.heap_kind->make(0, hm_symm.heap_size, &st->heap_fd);
+    if (e) say_limit(-e, hm_symm.heap_size, call);
     hm_world.page->heap_bytes = hm_symm.heap_size;
 }
 
