@@ -83,8 +83,10 @@ static void look_memory_limit(struct hm_finding *f)
 {
     struct hm_memlimit limit;
     hm_memlimit_find(&limit);
-    if (limit.bytes) say(f, true, "%.1f GiB, that %.120s", (double)limit.bytes / (1 << 30), limit.whose);
-    else say(f, true, "not known");
+    if (limit.bytes)
+        say(f, true, "%.1f GiB, that %.120s", (double)limit.bytes / (1 << 30), limit.whose);
+    else
+        say(f, true, "not known");
 }
 
 static void look_memfd(struct hm_finding *f)
