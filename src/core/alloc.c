@@ -4,21 +4,25 @@
  * PEs only have to meet, and the meeting checks that all of them came for the same. A PE touches nothing but
  * its own memory and its own mappings here, which makes one meeting do for all calls but one:
  *
- * malloc, calloc, align   do everything first, then meet. Nobody gets an address before all PEs have entered,
- * so nobody can reach a PE that has not opened or zeroed its block yet. That the block may be used here is
- * known before: its last owner was freed in a call that all PEs had entered. free                    meets
- * first, then releases: what a PE does with the block before its own call is done before any PE gives the
- * memory back. Whoever takes the place again does so in a malloc, which ends only when all PEs have entered
- * it, that is when all have released. realloc                 meets first, as free does, and is then done if
- * the block can grow or shrink where it is: the PE writes nothing. A block that moves is copied, and a PE
- * that returned early could put into a block that its owner is still copying into: so they meet again.
+ * malloc, calloc, align   do everything first, then meet. Nobody gets an address before all PEs have entered, so nobody
+ *                         can reach a PE that has not opened or zeroed its block yet. That the block may be used here is
+ *                         known before: its last owner was freed in a call that all PEs had entered.
+ * free                    meets first, then releases: what a PE does with the block before its own call is done before
+ *                         any PE gives the memory back. Whoever takes the place again does so in a malloc, which ends
+ *                         only when all PEs have entered it, that is when all have released.
+ * realloc                 meets first, as free does, and is then done if the block can grow or shrink where it is: the
+ *                         PE writes nothing. A block that moves is copied, and a PE that returned early could put into a
+ *                         block that its owner is still copying into: so they meet again.
  */
 #define _GNU_SOURCE
 #include "core/alloc.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/option.h"
@@ -40,12 +44,15 @@ struct range {
 static struct {
     struct hm_heap *heap;
     size_t page;
+    int file; /* the heap's descriptor; -1: none */
+    dev_t device;
+    ino_t inode;
     bool busy;                      /* a thread is in one of the calls */
     struct range freed[FREED_RING]; /* for messages: the last blocks that were freed */
     unsigned freed_count;
     struct range closed[CLOSED_MAX]; /* page ranges that no view here can access, in order */
     int closed_count, closed_limit;
-} alloc;
+} alloc = {.file = -1};
 
 static char *at(size_t offset)
 {
@@ -162,11 +169,29 @@ static void pages_open(size_t offset, size_t bytes, const char *call)
     }
 }
 
-/* Gives the memory of whole pages of this PE's heap back; they read as zero afterwards. Through the mapping: no descriptor
- * is kept that a program could close and whose number it could use for a file of its own. */
+/* A program may close every descriptor it finds, and the number may then name a file of its own: so ours lies where few
+ * look, and is asked who it is before each use. */
+static void file_keep(int descriptor)
+{
+    struct stat st;
+    alloc.file = fcntl(descriptor, F_DUPFD_CLOEXEC, 300);
+    if (alloc.file < 0) alloc.file = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (alloc.file >= 0 && fstat(alloc.file, &st) == 0) {
+        alloc.device = st.st_dev;
+        alloc.inode = st.st_ino;
+    }
+}
+
+static bool file_is_ours(void)
+{
+    struct stat st;
+    return alloc.file >= 0 && fstat(alloc.file, &st) == 0 && st.st_dev == alloc.device && st.st_ino == alloc.inode;
+}
+
+/* Gives the memory of whole pages of this PE's heap back; they read as zero afterwards. */
 static bool pages_give_back(size_t offset, size_t bytes)
 {
-    return hm_symm.heap_kind->give_back(at(offset), bytes) == 0;
+    return file_is_ours() && hm_symm.heap_kind->give_back(alloc.file, offset, bytes) == 0;
 }
 
 static void page_change(void *arg, size_t offset, size_t bytes, bool freed)
@@ -189,7 +214,7 @@ static void advise_dump(size_t from, size_t to)
 static void set_limit(size_t top)
 {
     __atomic_store_n(&hm_symm.real_heap_limit, top, __ATOMIC_RELEASE);
-    __atomic_store_n(&hm_symm.heap_limit, hm_options.check ? 0 : top, __ATOMIC_RELEASE);
+    __atomic_store_n(&hm_symm.heap_limit, hm_options.check || hm_options.count ? 0 : top, __ATOMIC_RELEASE);
 }
 
 /* After blocks came or went: other threads may access memory meanwhile, so a limit falls before pages are
@@ -444,13 +469,14 @@ void hm_alloc_describe(size_t offset, char *text, size_t size)
 
 /* --- start and stop --- */
 
-int hm_alloc_start(size_t heap_size)
+int hm_alloc_start(size_t heap_size, int own_heap)
 {
     hm_alloc_stop();
     alloc.page = hm_os_page();
     alloc.heap = hm_heap_open(heap_size, alloc.page);
     if (alloc.heap == NULL) return -ENOMEM;
     if (hm_options.check) hm_heap_set_guard(alloc.heap, HM_LINE);
+    file_keep(own_heap);
     alloc.closed_limit = closed_limit();
     hm_symm.heap_size = heap_size;
     set_limit(0);
@@ -463,6 +489,8 @@ void hm_alloc_stop(void)
     if (alloc.heap == NULL) return;
     set_limit(0);
     hm_heap_close(alloc.heap);
+    if (file_is_ours()) close(alloc.file);
+    alloc.file = -1;
     alloc.heap = NULL;
     alloc.busy = false;
     alloc.freed_count = 0;

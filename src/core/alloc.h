@@ -6,8 +6,9 @@
 #include "base/base.h"
 #include "core/order.h"
 
-/* At init, when hm_symm.heap_base and peer[] stand. 0 or -errno. */
-int hm_alloc_start(size_t heap_size);
+/* At init, when hm_symm.heap_base and peer[] stand. `own_heap` is the descriptor of this PE's heap, through which freed
+ * memory is given back; it stays the caller's. 0 or -errno. */
+int hm_alloc_start(size_t heap_size, int own_heap);
 /* Safe when start was not called. Views of the heap are to be unmapped: freed pages stay closed. */
 void hm_alloc_stop(void);
 

@@ -270,7 +270,7 @@ static void map_peers(struct start *st, const char *call)
     hm_symm.data_off_because = npes == 1 ? NULL : agree_on_data(st);
     if (!hm_symm.data_off_because) hm_remote_map_data(st->fds, npes, st->image, call);
     hm_symm.real_data_limit = hm_symm.data_off_because ? 0 : hm_symm.data_span;
-    hm_symm.data_limit = hm_options.check ? 0 : hm_symm.real_data_limit;
+    hm_symm.data_limit = hm_options.check || hm_options.count ? 0 : hm_symm.real_data_limit;
     if (hm_symm.data_off_because) hm_debug("static data is not shared: %s", hm_symm.data_off_because);
 }
 
@@ -322,7 +322,7 @@ static void open_world(const char *call)
     agree_on_heaps(&st, call);
     agree_on_waiting(&st);
     map_peers(&st, call);
-    if (hm_alloc_start(hm_symm.heap_size)) hm_die(call, "out of memory for the records of the heap");
+    if (hm_alloc_start(hm_symm.heap_size, st.heap_fd)) hm_die(call, "out of memory for the records of the heap");
     close_descriptors(&st);
     hm_symm.npes = (unsigned)hm_world.npes;
     hm_team_start();

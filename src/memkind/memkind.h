@@ -42,9 +42,9 @@ struct hm_memkind {
     int (*set)(void *to, int byte, size_t bytes);
     int (*finish)(void);
 
-    /* Whole pages of an own mapping (HM_MEM_PAGES): give_back returns their memory, they read as zero afterwards; close
-     * makes any access through this one mapping a fault, open allows it again. */
-    int (*give_back)(void *at, size_t bytes);
+    /* Whole pages (HM_MEM_PAGES). give_back returns the memory of [offset, offset + bytes), which reads as zero afterwards
+     * in every mapping. close makes any access through this one mapping a fault, open allows it again. */
+    int (*give_back)(int descriptor, size_t offset, size_t bytes);
     int (*close)(void *at, size_t bytes);
     int (*open)(void *at, size_t bytes);
 };

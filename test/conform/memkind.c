@@ -84,7 +84,7 @@ static void pages(const struct hm_memkind *kind)
     if (!(kind->can & HM_MEM_PAGES)) return;
     CHECK(kind->make(0, BYTES, &fd) == 0 && kind->map(fd, BYTES, NULL, &own) == 0 && kind->map(fd, BYTES, NULL, &peer) == 0);
     CHECK(kind->set(own, 1, BYTES) == 0 && kind->finish() == 0);
-    CHECK(kind->give_back((char *)own + PAGE, PAGE) == 0);
+    CHECK(kind->give_back(fd, PAGE, PAGE) == 0);
     CHECK(byte_at(kind, (char *)peer + PAGE) == 0 && byte_at(kind, (char *)peer + 2 * PAGE - 1) == 0);
     CHECK(byte_at(kind, (char *)peer + PAGE - 1) == 1 && byte_at(kind, (char *)peer + 2 * PAGE) == 1);
     if (kind->can & HM_MEM_LOADS) {
