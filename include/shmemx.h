@@ -1,15 +1,18 @@
-/* What hbmesh adds to OpenSHMEM. Functions are shmemx_, macros SHMEMX_; each function has a profiling twin
- * pshmemx_ in pshmem.h, and, as in shmem.h, generic forms in C11 and overloads in C++.
+/* What hbmesh adds to OpenSHMEM. Functions are shmemx_, macros SHMEMX_; each function has a profiling twin pshmemx_ in
+ * pshmem.h, and, as in shmem.h, generic forms in C11 and overloads in C++.
  *
- *   int shmemx_sync_pe(int pe)     declared in shmem.h: the caller and PE `pe` meet. The k-th call of one
- * matches the k-th call of the other; with several threads in the order they arrive. With the caller's own
- * number it returns at once. Completes stores as shmem_sync does, not puts: quiet first. shmem_sync(pe) is
- * the same in C11 and C++. Returns 0. indexed access, aliases        shmem/extension.h, where each is
- * described SHMEMX_TEAM_NODE               another name of SHMEM_TEAM_SHARED SHMEMX_MALLOC_NO_BARRIER       a
- * hint: nobody needs the barrier at the end of shmem_malloc_with_hints. It is there anyway: in it the PEs
- * compare what they ask for SHMEMX_HBMESH_MAJOR, ..._MINOR, ..._PATCH, ..._VERSION the version of this header
- * (SHMEM_VENDOR_STRING names it, too) SHMEMX_HAVE_SYNC_PE, SHMEMX_HAVE_INDEXED defined where the feature is
- * there
+ *   int shmemx_sync_pe(int pe)       declared in shmem.h: the caller and PE `pe` meet. The k-th call of one matches the
+ *                                    k-th call of the other; with several threads in the order they arrive. With the
+ *                                    caller's own number it returns at once. Completes stores as shmem_sync does, not
+ *                                    puts: quiet first. shmem_sync(pe) is the same in C11 and C++. Returns 0.
+ *   indexed access, aliases,         shmem/extension.h, where each is described
+ *   counters
+ *   SHMEMX_TEAM_NODE                 another name of SHMEM_TEAM_SHARED
+ *   SHMEMX_MALLOC_NO_BARRIER         a hint: nobody needs the barrier at the end of shmem_malloc_with_hints. It is there
+ *                                    anyway: in it the PEs compare what they ask for
+ *   SHMEMX_HBMESH_MAJOR, ..._MINOR,  the version of this header (SHMEM_VENDOR_STRING names it, too)
+ *   ..._PATCH, ..._VERSION
+ *   SHMEMX_HAVE_SYNC_PE, ..._INDEXED, ..._PCNTR    defined where the feature is there
  */
 #ifndef SHMEMX_H
 #define SHMEMX_H
@@ -18,6 +21,7 @@
 
 #define SHMEMX_HAVE_SYNC_PE 1
 #define SHMEMX_HAVE_INDEXED 1
+#define SHMEMX_HAVE_PCNTR 1
 
 #define SHMEMX_TEAM_NODE SHMEM_TEAM_SHARED
 #define SHMEMX_MALLOC_NO_BARRIER (1L << 2)

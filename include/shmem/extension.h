@@ -6,16 +6,15 @@
 
 /* --- Indexed access ---
  *
- * gather:      dest[i] = source[index[i]] of PE pe[i], for i < n. source is symmetric, dest may be any
- * memory. scatter:     dest[index[i]] of PE pe[i] = source[i]. dest is symmetric, source may be any memory.
- * scatter_add: the same, but adds, element by element atomically with respect to other scatter_add and to the
- * atomics of the same type.
+ * gather:      dest[i] = source[index[i]] of PE pe[i], for i < n. source is symmetric, dest may be any memory.
+ * scatter:     dest[index[i]] of PE pe[i] = source[i]. dest is symmetric, source may be any memory.
+ * scatter_add: the same, but adds, element by element atomically with respect to other scatter_add and to the atomics of
+ *              the same type.
  *
- * index and pe are n numbers each in local memory; with a context the PE numbers are those of its team.
- * Blocking forms return when dest holds the data (gather) or when source can be reused (scatter); scattered
- * elements are complete after quiet. Of several elements scattered to one place, one wins. The nbi forms may
- * return earlier: nothing may be assumed before quiet, and index, pe and source stay as they are until then.
- * n 0 does nothing.
+ * index and pe are n numbers each in local memory; with a context the PE numbers are those of its team. Blocking forms
+ * return when dest holds the data (gather) or when source can be reused (scatter); scattered elements are complete after
+ * quiet. Of several elements scattered to one place, one wins. The nbi forms may return earlier: nothing may be assumed
+ * before quiet, and index, pe and source stay as they are until then. n 0 does nothing.
  */
 #define SHMEM_DECLARE(TYPE, NAME)                                                                           \
     SHMEM_API_CTX(void, NAME##_gather, TYPE *dest, const TYPE *source, const size_t *index, const int *pe,  \
@@ -79,5 +78,27 @@ SHMEM_REDUCE_ARITHMETIC_TYPES(SHMEM_DECLARE)
 /* Private contexts belong to threads, which the library tells apart by asking the system. A program whose
  * threads are not the system's may say who is running; before shmem_init, on each PE. */
 SHMEM_API(void, shmemx_register_gettid, (uint64_t(*gettid_fn)(void)))
+
+/* --- Counters ---
+ *
+ * How many operations a context has issued and completed. Counting costs more than an element put, so it is done only under
+ * SHMEM_COUNT=on (all PEs alike); otherwise all counters are 0. Writes are puts, signals and atomics without a result;
+ * reads are gets and atomics with one. On mapped memory an operation is complete when its call returns, so completed and
+ * issued are the same, and the owner of the memory takes no part: `target`, what others did here, is always 0.
+ */
+#ifndef SHMEMX_PCNTR_T
+#define SHMEMX_PCNTR_T
+typedef struct {
+    uint64_t completed_put, completed_get;
+    uint64_t pending_put, pending_get; /* issued, whether completed or not */
+    uint64_t target;
+} shmemx_pcntr_t;
+#endif
+SHMEM_API(void, shmemx_pcntr_get_issued_write, (shmem_ctx_t ctx, uint64_t *cntr_value))
+SHMEM_API(void, shmemx_pcntr_get_issued_read, (shmem_ctx_t ctx, uint64_t *cntr_value))
+SHMEM_API(void, shmemx_pcntr_get_completed_write, (shmem_ctx_t ctx, uint64_t *cntr_value))
+SHMEM_API(void, shmemx_pcntr_get_completed_read, (shmem_ctx_t ctx, uint64_t *cntr_value))
+SHMEM_API(void, shmemx_pcntr_get_completed_target, (uint64_t * cntr_value))
+SHMEM_API(void, shmemx_pcntr_get_all, (shmem_ctx_t ctx, shmemx_pcntr_t *pcntr))
 
 #undef SHMEM_API_CTX

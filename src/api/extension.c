@@ -57,6 +57,39 @@ INDEXED(void, scattermem_nbi, (size_t n, size_t bytes), hm_scatter, bytes)
     INDEXED(TYPE, NAME##_scatter_add_nbi, (size_t n), hm_scatter_add, ADD_OF(TYPE))
 SHMEM_ACCUMULATE_TYPES(ACCUMULATE)
 
+/* --- counters: on mapped memory what is issued is complete --- */
+
+static uint64_t counted(shmem_ctx_t handle, bool writes, const char *call)
+{
+    hm_world_need(call);
+    const struct hm_ctx *ctx = hm_ctx_get((uintptr_t)handle, call);
+    return __atomic_load_n(writes ? &ctx->writes : &ctx->reads, __ATOMIC_RELAXED);
+}
+
+#define COUNTER(name, WRITES)                                              \
+    HM_API(void, name, (shmem_ctx_t ctx, uint64_t *cntr_value))            \
+    {                                                                      \
+        *cntr_value = counted(ctx, WRITES, #name);                         \
+    }
+COUNTER(shmemx_pcntr_get_issued_write, true)
+COUNTER(shmemx_pcntr_get_issued_read, false)
+COUNTER(shmemx_pcntr_get_completed_write, true)
+COUNTER(shmemx_pcntr_get_completed_read, false)
+
+HM_API(void, shmemx_pcntr_get_completed_target, (uint64_t * cntr_value))
+{
+    hm_world_need("shmemx_pcntr_get_completed_target");
+    *cntr_value = 0;
+}
+
+HM_API(void, shmemx_pcntr_get_all, (shmem_ctx_t ctx, shmemx_pcntr_t *pcntr))
+{
+    uint64_t writes = counted(ctx, true, "shmemx_pcntr_get_all");
+    uint64_t reads = counted(ctx, false, "shmemx_pcntr_get_all");
+    *pcntr = (shmemx_pcntr_t){.completed_put = writes, .completed_get = reads, .pending_put = writes,
+                              .pending_get = reads, .target = 0};
+}
+
 HM_API(void, shmemx_register_gettid, (uint64_t(*gettid_fn)(void)))
 {
     hm_ctx_register_gettid(gettid_fn);

@@ -3,10 +3,15 @@
 #include "base/log.h"
 #include "core/world.h"
 
+static bool gives_value(enum hm_amo op)
+{
+    return op == HM_AMO_FETCH || op == HM_AMO_SWAP || op == HM_AMO_CAS || op == HM_AMO_FETCH_ADD ||
+           op == HM_AMO_FETCH_AND || op == HM_AMO_FETCH_OR || op == HM_AMO_FETCH_XOR;
+}
+
 uint64_t hm_amo_slow(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size, int pe,
                      const char *call)
 {
-    (void)ctx;
     const struct hm_peer *peer;
     const char *arg = op == HM_AMO_FETCH ? "source" : "dest";
     char *at = hm_symm_find(addr, size, pe, &peer, call, arg);
@@ -15,5 +20,6 @@ uint64_t hm_amo_slow(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t va
     if (!at) hm_die(call, "PE %d cannot be reached from here", pe);
     uint64_t old = size == 8 ? hm_amo_do64(op, at, value, cond) : hm_amo_do32(op, at, value, cond);
     if (op != HM_AMO_FETCH) hm_bell_look(peer->bell, addr, size);
+    hm_ctx_count(gives_value(op) ? &ctx->reads : &ctx->writes, 1);
     return old;
 }

@@ -85,6 +85,7 @@ int hm_ctx_create(hm_handle team_handle, long options, hm_handle *handle, const 
     ctx->team_handle = team_handle;
     ctx->session = 0;
     ctx->session_ops = SIZE_MAX;
+    ctx->writes = ctx->reads = 0;
     ctx->owned = hm_options.check && options & PRIVATE;
     if (ctx->owned) ctx->owner = this_thread();
     *handle = handle_of(index, ctx->generation);

@@ -4,6 +4,7 @@
 #define HM_CTX_H
 
 #include "base/base.h"
+#include "base/option.h"
 #include "core/team.h"
 
 struct hm_ctx {
@@ -13,12 +14,19 @@ struct hm_ctx {
     hm_handle team_handle;
     uint32_t session; /* 0: none; else options of the session, bit 31 set */
     size_t session_ops;
+    uint64_t writes, reads; /* operations so far, under SHMEM_COUNT */
     bool owned;     /* private, with --check: ... */
     uint64_t owner; /* ... the thread that created it, and must destroy it */
 };
 
 #define HM_CTX_DEFAULT_HANDLE ((hm_handle)0x10000c) /* generation 1, index 0: as shmem.h spells it */
 extern struct hm_ctx hm_ctx_default;
+
+/* SHMEM_COUNT closes the good path, so that every access passes where it is counted. */
+static inline void hm_ctx_count(uint64_t *counter, size_t n)
+{
+    if (hm_unlikely(hm_options.count)) __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
 
 /* The context of a handle; ends the job with a sentence for one that is invalid or was destroyed. */
 struct hm_ctx *hm_ctx_get(hm_handle handle, const char *call);

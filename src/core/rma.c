@@ -15,23 +15,23 @@ static HM_COLD void unreachable_pe(int pe, const char *call)
 
 void hm_put_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, const char *call)
 {
-    (void)ctx;
     const struct hm_peer *peer;
     if (!bytes && hm_world.ready) return; /* any pointer will do for nothing */
     char *to = hm_symm_find(dest, bytes, pe, &peer, call, "dest");
     if (!to) unreachable_pe(pe, call);
     memcpy(to, source, bytes);
     hm_bell_look(peer->bell, dest, bytes);
+    hm_ctx_count(&ctx->writes, 1);
 }
 
 void hm_get_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, const char *call)
 {
-    (void)ctx;
     const struct hm_peer *peer;
     if (!bytes && hm_world.ready) return;
     const char *from = hm_symm_find(source, bytes, pe, &peer, call, "source");
     if (!from) unreachable_pe(pe, call);
     memcpy(dest, from, bytes);
+    hm_ctx_count(&ctx->reads, 1);
 }
 
 /* --- strided --- */
@@ -80,7 +80,6 @@ static void copy_strided(char *to, const char *from, ptrdiff_t dst, ptrdiff_t ss
 void hm_iput(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t block,
              size_t nblocks, size_t size, int pe, const char *call)
 {
-    (void)ctx;
     const struct hm_peer *peer;
     hm_world_need(call);
     if (!block || !nblocks) return;
@@ -91,12 +90,12 @@ void hm_iput(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, 
     if (hm_unlikely(!to) && !(to = hm_symm_find(dest, bytes, pe, &peer, call, "dest"))) unreachable_pe(pe, call);
     copy_strided(to, source, dst, sst, block, nblocks, size);
     hm_bell_look(peer->bell, dest, bytes);
+    hm_ctx_count(&ctx->writes, 1);
 }
 
 void hm_iget(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t block,
              size_t nblocks, size_t size, int pe, const char *call)
 {
-    (void)ctx;
     const struct hm_peer *peer;
     hm_world_need(call);
     if (!block || !nblocks) return;
@@ -106,6 +105,7 @@ void hm_iget(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, 
     const char *from = hm_symm_map(source, bytes, pe, &peer);
     if (hm_unlikely(!from) && !(from = hm_symm_find(source, bytes, pe, &peer, call, "source"))) unreachable_pe(pe, call);
     copy_strided(dest, from, dst, sst, block, nblocks, size);
+    hm_ctx_count(&ctx->reads, 1);
 }
 
 /* --- signals --- */
@@ -114,7 +114,6 @@ void hm_signal(struct hm_ctx *ctx, uint64_t *sig_addr, uint64_t signal, int sig_
 {
     const struct hm_peer *peer;
     char *at = hm_symm_map(sig_addr, sizeof *sig_addr, pe, &peer);
-    (void)ctx;
     if (hm_unlikely(!at)) at = hm_symm_find(sig_addr, sizeof *sig_addr, pe, &peer, call, "sig_addr");
     if (hm_unlikely(!at)) unreachable_pe(pe, call);
     if (hm_unlikely((uintptr_t)sig_addr & 7))
@@ -126,6 +125,7 @@ void hm_signal(struct hm_ctx *ctx, uint64_t *sig_addr, uint64_t signal, int sig_
     else
         hm_die(call, "sig_op: %d is none of SHMEM_SIGNAL_SET and SHMEM_SIGNAL_ADD", sig_op);
     hm_bell_look(peer->bell, sig_addr, sizeof *sig_addr);
+    hm_ctx_count(&ctx->writes, 1);
 }
 
 void hm_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, uint64_t *sig_addr,
@@ -168,6 +168,7 @@ void hm_gather(struct hm_ctx *ctx, void *dest, const void *source, const size_t 
                size_t size, const char *call)
 {
     hm_world_need(call);
+    hm_ctx_count(&ctx->reads, n);
     switch (size) {
     case 4: gather_size(ctx, dest, source, index, pe, n, 4, call); return;
     case 8: gather_size(ctx, dest, source, index, pe, n, 8, call); return;
@@ -191,6 +192,7 @@ void hm_scatter(struct hm_ctx *ctx, void *dest, const void *source, const size_t
                 size_t size, const char *call)
 {
     hm_world_need(call);
+    hm_ctx_count(&ctx->writes, n);
     switch (size) {
     case 4: scatter_size(ctx, dest, source, index, pe, n, 4, call); return;
     case 8: scatter_size(ctx, dest, source, index, pe, n, 8, call); return;
@@ -239,6 +241,7 @@ void hm_scatter_add(struct hm_ctx *ctx, void *dest, const void *source, const si
     const char *from = source;
     size_t size = type == HM_ADD_U32 || type == HM_ADD_F32 ? 4 : 8;
     hm_world_need(call);
+    hm_ctx_count(&ctx->writes, n);
     if (n && (uintptr_t)dest & (size - 1))
         hm_die(call, "dest: %p is not aligned to the %zu bytes of its type; atomics need that", dest, size);
     for (size_t i = 0; i < n; i++, from += size) {

@@ -411,6 +411,34 @@ SINGLE(shmemx_register_gettid)
     N(shmemx_register_gettid)(NULL);
 }
 
+/* Nothing is counted here; test/spec/counters.c has it counted. */
+#define COUNTER_OF_CONTEXT(name)               \
+    SINGLE(name)                               \
+    {                                          \
+        uint64_t seen = 77;                    \
+        shmem_long_p(&counter_word, 1, me);    \
+        N(name)(SHMEM_CTX_DEFAULT, &seen);     \
+        CHECK(seen == 0);                      \
+    }
+static long counter_word;
+COUNTER_OF_CONTEXT(shmemx_pcntr_get_issued_write)
+COUNTER_OF_CONTEXT(shmemx_pcntr_get_issued_read)
+COUNTER_OF_CONTEXT(shmemx_pcntr_get_completed_write)
+COUNTER_OF_CONTEXT(shmemx_pcntr_get_completed_read)
+SINGLE(shmemx_pcntr_get_completed_target)
+{
+    uint64_t seen = 77;
+    N(shmemx_pcntr_get_completed_target)(&seen);
+    CHECK(seen == 0);
+}
+SINGLE(shmemx_pcntr_get_all)
+{
+    shmemx_pcntr_t all = {1, 2, 3, 4, 5};
+    N(shmemx_pcntr_get_all)(SHMEM_CTX_DEFAULT, &all);
+    CHECK(all.completed_put == 0 && all.completed_get == 0 && all.pending_put == 0 && all.pending_get == 0);
+    CHECK(all.target == 0);
+}
+
 /* --- synchronisation and ordering --- */
 SINGLE(shmem_barrier_all)
 {
