@@ -412,19 +412,35 @@ SINGLE(shmemx_register_gettid)
 }
 
 /* Nothing is counted here; test/spec/counters.c has it counted. */
-#define COUNTER_OF_CONTEXT(name)               \
-    SINGLE(name)                               \
-    {                                          \
-        uint64_t seen = 77;                    \
-        shmem_long_p(&counter_word, 1, me);    \
-        N(name)(SHMEM_CTX_DEFAULT, &seen);     \
-        CHECK(seen == 0);                      \
-    }
 static long counter_word;
-COUNTER_OF_CONTEXT(shmemx_pcntr_get_issued_write)
-COUNTER_OF_CONTEXT(shmemx_pcntr_get_issued_read)
-COUNTER_OF_CONTEXT(shmemx_pcntr_get_completed_write)
-COUNTER_OF_CONTEXT(shmemx_pcntr_get_completed_read)
+SINGLE(shmemx_pcntr_get_issued_write)
+{
+    uint64_t seen = 77;
+    shmem_long_p(&counter_word, 1, me);
+    N(shmemx_pcntr_get_issued_write)(SHMEM_CTX_DEFAULT, &seen);
+    CHECK(seen == 0);
+}
+SINGLE(shmemx_pcntr_get_issued_read)
+{
+    uint64_t seen = 77;
+    shmem_long_p(&counter_word, 1, me);
+    N(shmemx_pcntr_get_issued_read)(SHMEM_CTX_DEFAULT, &seen);
+    CHECK(seen == 0);
+}
+SINGLE(shmemx_pcntr_get_completed_write)
+{
+    uint64_t seen = 77;
+    shmem_long_p(&counter_word, 1, me);
+    N(shmemx_pcntr_get_completed_write)(SHMEM_CTX_DEFAULT, &seen);
+    CHECK(seen == 0);
+}
+SINGLE(shmemx_pcntr_get_completed_read)
+{
+    uint64_t seen = 77;
+    shmem_long_p(&counter_word, 1, me);
+    N(shmemx_pcntr_get_completed_read)(SHMEM_CTX_DEFAULT, &seen);
+    CHECK(seen == 0);
+}
 SINGLE(shmemx_pcntr_get_completed_target)
 {
     uint64_t seen = 77;

@@ -37,7 +37,7 @@ says "$("${CC:-cc}" -dumpmachine)" "$OSHCC" -dumpmachine
 says "'-DA=\"b c\"'" "$OSHCC" -show '-DA="b c"' a.c
 says "'-DQ='\\''x'\\'" "$OSHCC" -show "-DQ='x'" a.c
 says -I "$OSHCC" -showme:compile
-silent -l "$OSHCC" -showme:compile
+silent " -l" "$OSHCC" -showme:compile
 says -lhbmesh "$OSHCC" -showme:link
 says "(hbmesh)" "$OSHCC" -showme:version
 says "not: nonsense" "$OSHCC" -showme:nonsense
