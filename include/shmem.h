@@ -27,6 +27,16 @@
 static const uint32_t shmem_header_version __attribute__((used, section("hbmesh_header"))) =
     SHMEMX_HBMESH_VERSION;
 
+/* A call through the procedure linkage table costs a jump more; these go through the global offset table. */
+#if defined(__has_attribute)
+#if __has_attribute(noplt)
+#define SHMEMX_CALL __attribute__((noplt))
+#endif
+#endif
+#ifndef SHMEMX_CALL
+#define SHMEMX_CALL
+#endif
+
 /* --- Constants --- */
 #define SHMEM_THREAD_SINGLE 0
 #define SHMEM_THREAD_FUNNELED 1
@@ -119,7 +129,7 @@ typedef struct {
 extern "C" {
 #endif
 
-#define SHMEM_API(ret, name, params) ret name params;
+#define SHMEM_API(ret, name, params) SHMEMX_CALL ret name params;
 #include <shmem/standard.h>
 #undef SHMEM_API
 

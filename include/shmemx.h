@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-#define SHMEM_API(ret, name, params) ret name params;
+#define SHMEM_API(ret, name, params) SHMEMX_CALL ret name params;
 #include <shmem/extension.h>
 #undef SHMEM_API
 
