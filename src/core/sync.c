@@ -14,7 +14,7 @@
 
 static const char *const kind_names[HM_COLL_KINDS] = {
     [HM_COLL_BARRIER] = "barrier",     [HM_COLL_SYNC] = "sync",           [HM_COLL_FINALIZE] = "finalize",
-    [HM_COLL_EXIT] = "exit",           [HM_COLL_MALLOC] = "malloc",       [HM_COLL_CALLOC] = "calloc",
+    [HM_COLL_MALLOC] = "malloc",       [HM_COLL_CALLOC] = "calloc",
     [HM_COLL_ALIGN] = "align",         [HM_COLL_HINTS] = "malloc_with_hints", [HM_COLL_REALLOC] = "realloc",
     [HM_COLL_FREE] = "free",           [HM_COLL_SPLIT] = "team_split_strided", [HM_COLL_SPLIT_2D] = "team_split_2d",
     [HM_COLL_DESTROY] = "team_destroy", [HM_COLL_BROADCAST] = "broadcast", [HM_COLL_COLLECT] = "collect",
@@ -36,9 +36,7 @@ static uint64_t mix(uint64_t x)
 
 static uint64_t purpose_hash(const struct hm_purpose *p)
 {
-    /* leaving by exit is leaving by finalize */
-    unsigned kind = p->kind == HM_COLL_EXIT ? HM_COLL_FINALIZE : p->kind;
-    uint64_t h = mix(kind | (uint64_t)p->type << 8 | (uint64_t)p->op << 16 | (uint64_t)(uint32_t)p->root << 32);
+    uint64_t h = mix(p->kind | (uint64_t)p->type << 8 | (uint64_t)p->op << 16 | (uint64_t)(uint32_t)p->root << 32);
     return mix(mix(h ^ p->size) ^ p->dest);
 }
 
