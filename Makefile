@@ -6,6 +6,7 @@ J ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE ?= cmake
 CMAKE_ARGS ?=
 NPES ?= 8
+PYTHON ?=
 # make has values of its own for these: only what the user says is passed on.
 ifneq ($(origin CC),default)
 compilers += -DCMAKE_C_COMPILER="$(CC)"
@@ -13,11 +14,15 @@ endif
 ifneq ($(origin CXX),default)
 compilers += -DCMAKE_CXX_COMPILER="$(CXX)"
 endif
-export CMAKE
+ifneq ($(PYTHON),)
+compilers += -DHBMESH_PYTHON="$(PYTHON)"
+endif
+export CMAKE PYTHON
 MAKEFLAGS += --no-print-directory
 
 configure = mkdir -p '$(BUILD)' && $(CMAKE) -S . -B '$(BUILD)' $(compilers) $(CMAKE_ARGS) \
-	> '$(BUILD)/configure.log' 2>&1 || { cat '$(BUILD)/configure.log'; exit 1; }
+	> '$(BUILD)/configure.log' 2>&1 || { cat '$(BUILD)/configure.log'; exit 1; }; \
+	sed -n 's/^-- \(hbmesh: \)/\1/p' '$(BUILD)/configure.log'
 build = $(CMAKE) --build '$(BUILD)' -j $(J)
 # A test that does not build is one failed test, no reason to run none.
 build_tests = $(build) --target tests -- $(if $(wildcard $(BUILD)/build.ninja),-k 0,-k) || \
@@ -32,7 +37,8 @@ all:
 	@$(build)
 
 help:
-	@echo 'make              build: $(BUILD)/bin/{oshcc,oshc++,oshrun,shmem-info} work in place'
+	@echo 'make              build: $(BUILD)/bin/{oshcc,oshc++,oshrun,shmem-info} work in place, and the Python'
+	@echo '                  package in $(BUILD)/python where python3 has NumPy and Python.h'
 	@echo 'make demo         install what is missing (apt-get), build, run examples/graph on $(NPES) PEs'
 	@echo 'make check        install what is missing (apt-get), build, run the tests'
 	@echo 'make check-all    the long tests too: stress, aarch64 under qemu'
@@ -42,7 +48,9 @@ help:
 	@echo 'make uninstall    remove what make install put there'
 	@echo 'make symbols      write test/abi/symbols.txt anew from the library (after a change that is meant)'
 	@echo 'make clean        remove $(BUILD)'
-	@echo 'Variables: BUILD, CC, CXX, PREFIX, DESTDIR, J (parallel jobs: $(J)), NPES, CMAKE, CMAKE_ARGS'
+	@echo 'Variables: BUILD, CC, CXX, PREFIX, DESTDIR, J (parallel jobs: $(J)), NPES, CMAKE, CMAKE_ARGS,'
+	@echo 'PYTHON (the interpreter of the Python part; OFF: none; default: the first of python3 and /usr/bin/python3'
+	@echo 'that has NumPy)'
 
 setup-%:
 	@sh tools/setup.sh $*

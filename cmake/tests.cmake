@@ -8,7 +8,8 @@
 #   test/fuzz/                the same with AddressSanitizer and UBSan
 #   test/threads/             the same with ThreadSanitizer
 #   test/launch/*.sh ...      every other folder: scripts, run by bash in an empty folder. They find OSHCC, OSHCXX,
-#                             OSHRUN, BUILD, SRC, CC and CXX in the environment
+#                             OSHRUN, BUILD, SRC, CC, CXX and PYTHON (empty: no Python part) in the environment
+#   test/python/*.py          pytest files: see its tests.cmake
 #
 # A program says what it needs in comments of its own, each on a line (scripts: "# key: value"):
 #   /* npes: 2 4 */  /* args: ... */  /* env: A=B C=D */  /* timeout: 120 */  /* label: long */
@@ -19,7 +20,7 @@
 set(HBMESH_EMULATOR ${CMAKE_CROSSCOMPILING_EMULATOR})
 set(test_environment OSHCC=${CMAKE_BINARY_DIR}/bin/oshcc OSHCXX=${CMAKE_BINARY_DIR}/bin/oshc++
     OSHRUN=${CMAKE_BINARY_DIR}/bin/oshrun BUILD=${CMAKE_BINARY_DIR} SRC=${CMAKE_SOURCE_DIR}
-    CC=${CMAKE_C_COMPILER} CXX=${CMAKE_CXX_COMPILER} LC_ALL=C
+    CC=${CMAKE_C_COMPILER} CXX=${CMAKE_CXX_COMPILER} LC_ALL=C PYTHON=${HBMESH_PYTHON_EXECUTABLE}
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
     ASAN_OPTIONS=detect_leaks=0:abort_on_error=1)
 if(HBMESH_SANITIZE)

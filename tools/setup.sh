@@ -1,14 +1,16 @@
 #!/bin/sh
-# setup.sh build|check|check-all: sees to it that the programs needed are there.
+# setup.sh build|check|check-all|demo-gnn: sees to it that the programs needed are there.
 #
 # Installs what is missing through apt-get, as root or through sudo; elsewhere says what to install. When nothing is
 # missing, nothing is asked of the network and this takes a few milliseconds.
 set -u
 what=${1:-build}
+tools=$(dirname "$0")
 CMAKE=${CMAKE:-cmake}
 
-# A program, and the Debian package that has it; "a|b": either will do. Without a need nothing works; without a wish
-# the tests that would use it are skipped.
+# A program, and the Debian package that has it; "a|b": either will do; "py:x": what python-facts.py calls x, asked of
+# the interpreter that the Python part is for. Without a need nothing works; without a wish the tests that would use it
+# are skipped.
 needs='cc|gcc|clang=gcc c++|g++|clang++=g++ make=make'
 wishes=
 [ "$CMAKE" = cmake ] && needs="cmake=cmake $needs"
@@ -16,17 +18,35 @@ case $what in
 build) ;;
 check | check-all)
     needs="$needs bash=bash python3=python3"
-    wishes='gcc=gcc g++=g++ clang=clang pkg-config|pkgconf=pkg-config gdb=gdb man=man-db'
+    wishes="gcc=gcc g++=g++ clang=clang pkg-config|pkgconf=pkg-config gdb=gdb man=man-db py:numpy=python3-numpy
+        py:Python.h=python3-dev py:pytest=python3-pytest py:cffi=python3-cffi py:ensurepip=python3-venv"
+    ;;
+demo-gnn)
+    needs="$needs python3=python3 py:numpy=python3-numpy py:Python.h=python3-dev py:torch=python3-torch
+        py:matplotlib=python3-matplotlib"
     ;;
 *)
-    echo "usage: $0 build|check|check-all" >&2
+    echo "usage: $0 build|check|check-all|demo-gnn" >&2
     exit 2
     ;;
 esac
 [ "$what" = check-all ] && wishes="$wishes valgrind=valgrind aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu
     aarch64-linux-gnu-g++=g++-aarch64-linux-gnu qemu-aarch64|qemu-aarch64-static=qemu-user"
 
+# What is asked of Python, as python.sh takes it. Where no interpreter has it all, /usr/bin/python3 is the one that counts:
+# apt-get installs for that one.
+python_asks=
+for need in $needs $wishes; do
+    case $need in py:*) need=${need#py:} python_asks="$python_asks ${need%%=*}" ;; esac
+done
+python_has() { # NAME
+    [ -n "${python:-}" ] || python=$(sh "$tools/python.sh" $python_asks 2>/dev/null) ||
+        python=${PYTHON:-/usr/bin/python3}
+    "$python" "$tools/python-facts.py" "$1" >/dev/null 2>&1
+}
+
 has_any() {
+    case $1 in py:*) python_has "${1#py:}"; return ;; esac
     (
         IFS='|'
         for program in $1; do command -v "$program" >/dev/null 2>&1 && exit 0; done
@@ -42,12 +62,17 @@ has_headers() {
     return 0 # no compiler: that one is missed first
 }
 
-# Sets $programs and $packages to what is missing of "$@".
+# apt-get installs for Debian's interpreter; one that the user chose gets its modules from pip.
+is_for_pip() { case $1 in py:*) [ "${PYTHON:-/usr/bin/python3}" != /usr/bin/python3 ] ;; *) false ;; esac; }
+
+# Sets $programs and $packages to what is missing of "$@", $modules to what pip is for.
 find_missing() {
-    programs= packages=
+    programs= packages= modules=
     for need; do
-        has_any "${need%%=*}" && continue
-        programs="$programs ${need%%=*}"
+        name=${need%%=*}
+        has_any "$name" && continue
+        is_for_pip "$name" && modules="$modules ${name#py:}" && continue
+        programs="$programs ${name#py:}"
         packages="$packages ${need#*=}"
     done
 }
@@ -100,8 +125,13 @@ tell() {
     fi
 }
 
+tell_modules() {
+    echo "hbmesh: $1, in $PYTHON:$modules. It would be $PYTHON -m pip install$modules, or leave PYTHON unset" >&2
+}
+
 find_needs
 [ -n "$programs" ] && can_install && apt_install && find_needs
+[ -n "$modules" ] && { tell_modules 'cannot go on without'; exit 1; }
 if [ -n "$programs" ]; then
     tell 'cannot go on without'
     case $programs in *cmake*) echo "hbmesh: CMake 3.16 or newer is also at https://cmake.org/download" >&2 ;; esac
@@ -110,4 +140,5 @@ fi
 find_missing $wishes
 [ -n "$programs" ] && can_install && apt_install && find_missing $wishes
 [ -n "$programs" ] && tell 'some tests will be skipped without'
+[ -n "$modules" ] && tell_modules 'some tests will be skipped without'
 exit 0

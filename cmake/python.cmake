@@ -1,0 +1,69 @@
+# The Python part: the extension module shmem4py._core and, beside it in build/python/shmem4py, the package's files.
+#
+# It is built when an interpreter is found that has NumPy and Python.h, and left out, in a sentence, when there is none.
+# Sets HBMESH_PYTHON_EXECUTABLE (empty: no Python part) and HBMESH_PYTHON_MODULES, what the interpreter has for the tests.
+set(HBMESH_PYTHON "" CACHE STRING
+    "interpreter of the Python part; OFF: none; empty: the first python3 that has NumPy and Python.h")
+set(HBMESH_PYTHON_EXECUTABLE)
+set(HBMESH_PYTHON_MODULES)
+if(SKBUILD AND NOT HBMESH_PYTHON) # pip's way in: the wheel is for the interpreter that runs pip
+    set(HBMESH_PYTHON ${Python_EXECUTABLE})
+endif()
+
+file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.c)
+if(NOT python_sources OR (NOT HBMESH_PYTHON AND NOT HBMESH_PYTHON STREQUAL "")) # OFF, NO, 0
+    return()
+endif()
+# The interpreter of this machine does not load what is for another one, nor what needs a sanitizer loaded first.
+if(NOT HBMESH_PYTHON AND (CMAKE_CROSSCOMPILING OR HBMESH_SANITIZE))
+    return()
+endif()
+
+execute_process(COMMAND ${CMAKE_COMMAND} -E env PYTHON=${HBMESH_PYTHON}
+    sh ${CMAKE_SOURCE_DIR}/tools/python.sh numpy Python.h -- pytest cffi
+    OUTPUT_VARIABLE python OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_VARIABLE python_lacks ERROR_STRIP_TRAILING_WHITESPACE
+    RESULT_VARIABLE rc)
+if(NOT rc EQUAL 0)
+    string(REPLACE "\n" "; " python_lacks "${python_lacks}")
+    set(python_lacks "${python_lacks} (Debian: apt-get install python3-numpy python3-dev)")
+    if(HBMESH_PYTHON)
+        message(FATAL_ERROR "hbmesh: the Python part cannot be built: ${python_lacks}")
+    endif()
+    message(STATUS "hbmesh: without the Python part: ${python_lacks}")
+    return()
+endif()
+execute_process(COMMAND ${python} ${CMAKE_SOURCE_DIR}/tools/python-facts.py OUTPUT_VARIABLE facts RESULT_VARIABLE rc)
+if(NOT rc EQUAL 0)
+    message(FATAL_ERROR "${python} does not say how to build for it")
+endif()
+foreach(key version numpy include suffix modules)
+    string(REGEX MATCH "(^|\n)${key}=([^\n]*)" line "${facts}")
+    set(python_${key} "${CMAKE_MATCH_2}")
+endforeach()
+set(HBMESH_PYTHON_EXECUTABLE ${python})
+set(HBMESH_PYTHON_MODULES ${python_modules})
+message(STATUS "hbmesh: Python part for ${python} (${python_version}, NumPy ${python_numpy})")
+
+set(python_package ${CMAKE_BINARY_DIR}/python/shmem4py)
+add_library(hbmesh_python MODULE ${python_sources})
+set_target_properties(hbmesh_python PROPERTIES OUTPUT_NAME _core PREFIX "" SUFFIX ${python_suffix}
+    LIBRARY_OUTPUT_DIRECTORY ${python_package} BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN/lib")
+target_compile_options(hbmesh_python PRIVATE -Wall -Wextra -fvisibility=hidden)
+target_include_directories(hbmesh_python SYSTEM PRIVATE ${python_include}) # the headers of others are not ours to mend
+target_link_libraries(hbmesh_python PRIVATE hbmesh_shared)
+
+# Links, so that a changed file needs no make.
+file(GLOB python_files RELATIVE ${CMAKE_SOURCE_DIR}/python/shmem4py CONFIGURE_DEPENDS
+    python/shmem4py/*.py python/shmem4py/*.pyi python/shmem4py/py.typed)
+file(MAKE_DIRECTORY ${python_package})
+file(GLOB python_links ${python_package}/*.py ${python_package}/*.pyi)
+foreach(link IN LISTS python_links)
+    if(NOT EXISTS ${link}) # its file is gone
+        file(REMOVE ${link})
+    endif()
+endforeach()
+foreach(name IN LISTS python_files)
+    if(NOT EXISTS ${python_package}/${name})
+        file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/shmem4py/${name} ${python_package}/${name} SYMBOLIC)
+    endif()
+endforeach()
