@@ -12,7 +12,10 @@
  *                                    anyway: in it the PEs compare what they ask for
  *   SHMEMX_HBMESH_MAJOR, ..._MINOR,  the version of this header (SHMEM_VENDOR_STRING names it, too)
  *   ..._PATCH, ..._VERSION
- *   SHMEMX_HAVE_SYNC_PE, ..._INDEXED, ..._PCNTR    defined where the feature is there
+ *   shmemx_agree, is_valid,          for libraries and languages on top of this one: shmem/extension.h
+ *   keep_memory, claim_report
+ *   SHMEMX_HAVE_SYNC_PE, ..._INDEXED, ..._PCNTR, ..._AGREE, ..._IS_VALID, ..._KEEP_MEMORY, ..._CLAIM_REPORT
+ *                                    defined where the feature is there
  */
 #ifndef SHMEMX_H
 #define SHMEMX_H
@@ -22,6 +25,12 @@
 #define SHMEMX_HAVE_SYNC_PE 1
 #define SHMEMX_HAVE_INDEXED 1
 #define SHMEMX_HAVE_PCNTR 1
+#define SHMEMX_HAVE_AGREE 1
+#define SHMEMX_HAVE_IS_VALID 1
+#define SHMEMX_HAVE_KEEP_MEMORY 1
+#define SHMEMX_HAVE_CLAIM_REPORT 1
+
+#define SHMEMX_AGREE_MAX 128 /* bytes */
 
 #define SHMEMX_TEAM_NODE SHMEM_TEAM_SHARED
 #define SHMEMX_MALLOC_NO_BARRIER (1L << 2)

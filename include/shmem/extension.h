@@ -101,4 +101,27 @@ SHMEM_API(void, shmemx_pcntr_get_completed_read, (shmem_ctx_t ctx, uint64_t *cnt
 SHMEM_API(void, shmemx_pcntr_get_completed_target, (uint64_t * cntr_value))
 SHMEM_API(void, shmemx_pcntr_get_all, (shmem_ctx_t ctx, shmemx_pcntr_t *pcntr))
 
+/* --- For libraries and languages on top of this one --- */
+
+/* Collective: do all members of the team give the same `bytes` bytes (at most SHMEMX_AGREE_MAX)? Returns 0 when they do.
+ * Otherwise 1 on all members, and *pe becomes the number in the team of the first member whose bytes are not those of
+ * member 0, theirs what that member gave: alike on all members. When it returns 0 both stay as they are; each may be NULL.
+ * All members must come with the same number of bytes; 0 is a sync of the team.
+ */
+SHMEM_API(int, shmemx_agree, (shmem_team_t team, const void *mine, size_t bytes, void *theirs, int *pe))
+
+/* 1: the handle can be used now. 0: an INVALID, one that was destroyed, junk; and before init and after finalize any.
+ * A private context whose team is gone can only be destroyed: 0. Never ends the job. */
+SHMEM_API(int, shmemx_ctx_is_valid, (shmem_ctx_t ctx))
+SHMEM_API(int, shmemx_team_is_valid, (shmem_team_t team))
+
+/* on != 0: behind the last finalize the symmetric heaps, this PE's and its peers', stay mapped until the process ends: what
+ * was allocated can still be read through addresses that somebody kept. A later init makes new heaps elsewhere. May be
+ * called at any time; what counts is the last call before finalize. */
+SHMEM_API(void, shmemx_keep_memory, (int on))
+
+/* Of several PEs that find the job at fault one should say why. 1 for the first that asks, and again whenever it asks; 0
+ * for the others, and when the library has spoken on another PE already. Outside of a job always 1. */
+SHMEM_API(int, shmemx_claim_report, (void))
+
 #undef SHMEM_API_CTX

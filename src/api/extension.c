@@ -2,6 +2,7 @@
 #include "api/api.h"
 #include "api/coll.h"
 #include "core/order.h"
+#include "core/remote.h"
 #include "core/rma.h"
 
 HM_API(int, shmemx_sync_pe, (int pe))
@@ -93,6 +94,34 @@ HM_API(void, shmemx_pcntr_get_all, (shmem_ctx_t ctx, shmemx_pcntr_t *pcntr))
 HM_API(void, shmemx_register_gettid, (uint64_t(*gettid_fn)(void)))
 {
     hm_ctx_register_gettid(gettid_fn);
+}
+
+/* --- for libraries and languages on top of this one --- */
+
+_Static_assert(SHMEMX_AGREE_MAX == HM_AGREE_MAX, "as shmemx.h says it");
+HM_API(int, shmemx_agree, (shmem_team_t team, const void *mine, size_t bytes, void *theirs, int *pe))
+{
+    return hm_agree(hm_api_team(team, "shmemx_agree"), mine, bytes, theirs, pe, "shmemx_agree");
+}
+
+HM_API(int, shmemx_ctx_is_valid, (shmem_ctx_t ctx))
+{
+    return hm_ctx_is_valid(hm_handle_of_ctx(ctx));
+}
+
+HM_API(int, shmemx_team_is_valid, (shmem_team_t team))
+{
+    return hm_team_is_valid(hm_handle_of_team(team));
+}
+
+HM_API(void, shmemx_keep_memory, (int on))
+{
+    hm_remote_keep(on != 0);
+}
+
+HM_API(int, shmemx_claim_report, (void))
+{
+    return hm_world_claim_report();
 }
 
 /* --- names that other libraries ship for what 1.6 has adopted --- */

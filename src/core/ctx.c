@@ -43,10 +43,26 @@ struct hm_ctx *hm_ctx_get(hm_handle handle, const char *call)
            "shmem_team_create_ctx returned", (unsigned long)handle);
 }
 
+/* A private context outlives its team, whose entry may serve another one by now. */
+static bool has_team(const struct hm_ctx *ctx)
+{
+    return ctx->team->handle == ctx->team_handle && ctx->team->generation & 1;
+}
+
+bool hm_ctx_is_valid(hm_handle handle)
+{
+    unsigned index = handle >> INDEX_SHIFT & ((1u << INDEX_BITS) - 1);
+    if (!hm_world.ready) return false;
+    if (handle == HM_CTX_DEFAULT_HANDLE) return true;
+    if (!index || index >= MAX_CONTEXTS) return false;
+    const struct hm_ctx *ctx = &contexts[index];
+    uint32_t generation = __atomic_load_n(&ctx->generation, __ATOMIC_ACQUIRE);
+    return generation & 1 && handle == handle_of(index, generation) && (!ctx->team || has_team(ctx));
+}
+
 int hm_ctx_world_pe(const struct hm_ctx *ctx, int pe, const char *call)
 {
-    /* A private context outlives its team, whose entry may serve another one by now. */
-    if (hm_unlikely(ctx->team->handle != ctx->team_handle || !(ctx->team->generation & 1)))
+    if (hm_unlikely(!has_team(ctx)))
         hm_die(call, "ctx: the team of this private context was destroyed; only shmem_ctx_destroy is left for it");
     return hm_team_world_pe(ctx->team, pe, call);
 }

@@ -31,6 +31,9 @@ static inline void hm_ctx_count(uint64_t *counter, size_t n)
 /* The context of a handle; ends the job with a sentence for one that is invalid or was destroyed. */
 struct hm_ctx *hm_ctx_get(hm_handle handle, const char *call);
 
+/* Can this handle be used now? Whatever it is, no message. */
+bool hm_ctx_is_valid(hm_handle handle);
+
 /* World number of PE `pe` of the context's team; ends the job with a sentence when it has none, or the team is no more. */
 int hm_ctx_world_pe(const struct hm_ctx *ctx, int pe, const char *call);
 

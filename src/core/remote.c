@@ -23,6 +23,9 @@ static struct {
     size_t bytes, stride;
 } range;
 static struct hm_image data_layout;
+static bool keep; /* the heaps stay mapped behind the last finalize */
+
+void hm_remote_keep(bool on) { keep = on; }
 
 /* What the address of every heap is a multiple of, in every PE: an alignment up to this comes out of an offset alone. From a
  * huge page on, so that the kernel may use them; up to an eighth of the heap, which is what it may cost in addresses. */
@@ -90,8 +93,8 @@ void hm_remote_unmap(int npes)
     for (int i = 0; i < npes; i++) {
         struct hm_peer *peer = &hm_symm.peer[i];
         if (peer->data && i != hm_world.pe) hm_image_unmap_peer(peer->data, &data_layout);
-        if (!range.at && peer->heap) munmap(peer->heap, range.stride);
+        if (!keep && !range.at && peer->heap) munmap(peer->heap, range.stride);
     }
-    if (range.at) munmap(range.at, range.bytes);
+    if (!keep && range.at) munmap(range.at, range.bytes);
     range.at = NULL;
 }

@@ -10,5 +10,7 @@
 void hm_remote_map_heaps(const int *fds, int npes, const char *call);
 void hm_remote_map_data(const int *fds, int npes, const struct hm_image *image, const char *call);
 void hm_remote_unmap(int npes);
+/* Leaves the heaps mapped in hm_remote_unmap, so that who still holds addresses of them can read; static data is not. */
+void hm_remote_keep(bool on);
 
 #endif

@@ -20,6 +20,7 @@ static const char *const kind_names[HM_COLL_KINDS] = {
     [HM_COLL_DESTROY] = "team_destroy", [HM_COLL_BROADCAST] = "broadcast", [HM_COLL_COLLECT] = "collect",
     [HM_COLL_FCOLLECT] = "fcollect",   [HM_COLL_ALLTOALL] = "alltoall",   [HM_COLL_ALLTOALLS] = "alltoalls",
     [HM_COLL_REDUCE] = "reduce",       [HM_COLL_INSCAN] = "inscan",       [HM_COLL_EXSCAN] = "exscan",
+    [HM_COLL_AGREE] = "agree",
     [HM_COLL_INNER] = "the end of a collective",
 };
 
@@ -129,7 +130,7 @@ static void describe_purpose(const struct hm_member *m, char *text, size_t size)
         snprintf(text, size, "%s (%llu bytes, root %d)", call, (unsigned long long)p->size, p->root);
         break;
     case HM_COLL_FCOLLECT: case HM_COLL_ALLTOALL: case HM_COLL_ALLTOALLS:
-    case HM_COLL_REDUCE: case HM_COLL_INSCAN: case HM_COLL_EXSCAN:
+    case HM_COLL_REDUCE: case HM_COLL_INSCAN: case HM_COLL_EXSCAN: case HM_COLL_AGREE:
         snprintf(text, size, "%s (%llu bytes)", call, (unsigned long long)p->size);
         break;
     case HM_COLL_SPLIT:

@@ -49,6 +49,14 @@ struct hm_team *hm_team_need(hm_handle handle, const char *call)
     return team;
 }
 
+bool hm_team_is_valid(hm_handle handle)
+{
+    unsigned index = handle >> INDEX_SHIFT & ((1u << INDEX_BITS) - 1);
+    if (!hm_world.ready || index >= HM_TEAM_SLOTS) return false;
+    uint32_t generation = __atomic_load_n(&teams[index].generation, __ATOMIC_ACQUIRE);
+    return generation & 1 && handle == handle_of(index, generation);
+}
+
 /* An unused entry, marked used; NULL when all are taken. */
 static struct hm_team *entry_take(void)
 {

@@ -28,6 +28,8 @@ struct hm_team_config {
 struct hm_team *hm_team_get(hm_handle handle, const char *call);
 /* The same, but TEAM_INVALID ends the job too (collectives). */
 struct hm_team *hm_team_need(hm_handle handle, const char *call);
+/* Can this handle be used now? Whatever it is, no message. */
+bool hm_team_is_valid(hm_handle handle);
 
 /* World number of member `pe`; ends the job with a sentence when pe is not in 0 .. size-1. */
 int hm_team_world_pe(const struct hm_team *team, int pe, const char *call);

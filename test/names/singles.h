@@ -455,6 +455,48 @@ SINGLE(shmemx_pcntr_get_all)
     CHECK(all.target == 0);
 }
 
+/* --- for libraries on top --- */
+SINGLE(shmemx_agree)
+{
+    char mine[SHMEMX_AGREE_MAX] = "the same on all", theirs[SHMEMX_AGREE_MAX] = "";
+    int pe = 77;
+    CHECK(N(shmemx_agree)(SHMEM_TEAM_WORLD, mine, sizeof mine, theirs, &pe) == 0 && pe == 77 && !theirs[0]);
+    mine[SHMEMX_AGREE_MAX - 1] = me == 0 ? 'x' : 0; /* of the team it is the last one */
+    int differ = N(shmemx_agree)(backwards, mine, sizeof mine, theirs, &pe);
+    CHECK(differ == (npes > 1));
+    if (differ) CHECK(pe == of_backwards(0) && theirs[SHMEMX_AGREE_MAX - 1] == 'x');
+}
+SINGLE(shmemx_ctx_is_valid)
+{
+    shmem_ctx_t c = SHMEM_CTX_INVALID;
+    CHECK(N(shmemx_ctx_is_valid)(SHMEM_CTX_DEFAULT) == 1 && N(shmemx_ctx_is_valid)(c) == 0);
+    CHECK(shmem_ctx_create(0, &c) == 0 && N(shmemx_ctx_is_valid)(c) == 1);
+    shmem_ctx_destroy(c);
+    CHECK(N(shmemx_ctx_is_valid)(c) == 0);
+}
+SINGLE(shmemx_team_is_valid)
+{
+    CHECK(N(shmemx_team_is_valid)(backwards) == 1 && N(shmemx_team_is_valid)(SHMEM_TEAM_WORLD) == 1);
+    CHECK(N(shmemx_team_is_valid)(SHMEM_TEAM_INVALID) == 0);
+}
+SINGLE(shmemx_keep_memory)
+{
+    N(shmemx_keep_memory)(1);
+    N(shmemx_keep_memory)(0);
+    CHECK(alive()); /* test/spec/keep_memory.c looks behind finalize */
+}
+SINGLE(shmemx_claim_report)
+{
+    int told = N(shmemx_claim_report)(), *all = (int *)DEST(int);
+    if (told) CHECK(N(shmemx_claim_report)() == 1);
+    *all = 0;
+    meet();
+    shmem_int_atomic_add(all, told, 0);
+    meet();
+    if (me == 0) CHECK(*all == 1);
+    meet();
+}
+
 /* --- synchronisation and ordering --- */
 SINGLE(shmem_barrier_all)
 {
