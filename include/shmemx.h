@@ -13,8 +13,10 @@
  *   SHMEMX_HBMESH_MAJOR, ..._MINOR,  the version of this header (SHMEM_VENDOR_STRING names it, too)
  *   ..._PATCH, ..._VERSION
  *   shmemx_agree, is_valid,          for libraries and languages on top of this one: shmem/extension.h
- *   keep_memory, claim_report
- *   SHMEMX_HAVE_SYNC_PE, ..._INDEXED, ..._PCNTR, ..._AGREE, ..._IS_VALID, ..._KEEP_MEMORY, ..._CLAIM_REPORT
+ *   keep_memory, claim_report,
+ *   set_interrupt
+ *   SHMEMX_HAVE_SYNC_PE, ..._INDEXED, ..._PCNTR, ..._AGREE, ..._IS_VALID, ..._KEEP_MEMORY, ..._CLAIM_REPORT,
+ *   ..._INTERRUPT
  *                                    defined where the feature is there
  */
 #ifndef SHMEMX_H
@@ -29,6 +31,7 @@
 #define SHMEMX_HAVE_IS_VALID 1
 #define SHMEMX_HAVE_KEEP_MEMORY 1
 #define SHMEMX_HAVE_CLAIM_REPORT 1
+#define SHMEMX_HAVE_INTERRUPT 1
 
 #define SHMEMX_AGREE_MAX 128 /* bytes */
 

@@ -124,4 +124,18 @@ SHMEM_API(void, shmemx_keep_memory, (int on))
  * for the others, and when the library has spoken on another PE already. Outside of a job always 1. */
 SHMEM_API(int, shmemx_claim_report, (void))
 
+/* A call that waits asks fn, on the thread that waits, at least every 50 ms and after a signal, whether it shall be left: when
+ * fn answers with another value than 0. NULL: nobody is asked. May be called at any time, also before init; one function
+ * for the process.
+ *
+ *   can_return 1   wait_until and its family, signal_wait_until: the call returns although its condition is not met (any:
+ *                  SIZE_MAX, some: 0, signal: the value that is there). set_lock: the lock is not held, and the place in the
+ *                  queue is given up. What the call returned cannot always tell: fn has to remember its answer.
+ *   can_return 0   barrier, sync, collectives, allocation, teams, init, finalize: the other PEs meet this one there and cannot
+ *                  go on without it. The job ends with status 130 and a sentence that names the call, unless
+ *                  another PE has claimed the report.
+ *
+ * fn may be asked by several threads at once. It may put, get and use atomics, but not wait or meet others. */
+SHMEM_API(void, shmemx_set_interrupt, (int (*fn)(int can_return)))
+
 #undef SHMEM_API_CTX

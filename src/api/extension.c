@@ -4,6 +4,7 @@
 #include "core/order.h"
 #include "core/remote.h"
 #include "core/rma.h"
+#include "core/wait.h"
 
 HM_API(int, shmemx_sync_pe, (int pe))
 {
@@ -117,6 +118,11 @@ HM_API(int, shmemx_team_is_valid, (shmem_team_t team))
 HM_API(void, shmemx_keep_memory, (int on))
 {
     hm_remote_keep(on != 0);
+}
+
+HM_API(void, shmemx_set_interrupt, (int (*fn)(int can_return)))
+{
+    hm_wait_set_interrupt(fn);
 }
 
 HM_API(int, shmemx_claim_report, (void))

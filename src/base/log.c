@@ -66,15 +66,24 @@ static void flush_if_free(FILE *f)
     funlockfile(f);
 }
 
+static HM_NORETURN void die(int status, const char *call, const char *fmt, va_list args)
+{
+    if (!hm_die_claim || hm_die_claim()) emit(NULL, call, fmt, args);
+    flush_if_free(stdout);
+    if (hm_die_hook) hm_die_hook(status);
+    _exit(status);
+}
+
 void hm_die(const char *call, const char *fmt, ...)
 {
     va_list args;
-    if (!hm_die_claim || hm_die_claim()) {
-        va_start(args, fmt);
-        emit(NULL, call, fmt, args);
-        va_end(args);
-    }
-    flush_if_free(stdout);
-    if (hm_die_hook) hm_die_hook(1);
-    _exit(1);
+    va_start(args, fmt);
+    die(1, call, fmt, args);
+}
+
+void hm_die_with(int status, const char *call, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    die(status, call, fmt, args);
 }

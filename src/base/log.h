@@ -24,6 +24,8 @@ void hm_warn(const char *fmt, ...) HM_PRINTF(1, 2);
  * the launcher that this PE has said why, and ends the process with status 1. Higher floors hook in through
  * hm_die_hook, which is called between the message and the exit. */
 void hm_die(const char *call, const char *fmt, ...) HM_NORETURN HM_COLD HM_PRINTF(2, 3);
+/* The same, with another status. */
+void hm_die_with(int status, const char *call, const char *fmt, ...) HM_NORETURN HM_COLD HM_PRINTF(3, 4);
 extern void (*hm_die_hook)(int status);
 /* False when another PE has already said why the job ends: then this one goes without a word. NULL: always true. */
 extern bool (*hm_die_claim)(void);

@@ -14,7 +14,7 @@
 #include "base/base.h"
 
 #define HM_JOB_MAGIC 0x68626d6573680001ull
-#define HM_JOB_VERSION 1u
+#define HM_JOB_VERSION 2u
 #define HM_JOB_MAX_PES 4096
 #define HM_TEAM_SLOTS 1024
 
@@ -83,6 +83,14 @@ struct hm_pe_page {
     HM_ALIGNED(HM_LINE) struct hm_blocked blocked[HM_BLOCKED_SLOTS];
 } HM_ALIGNED(4096);
 
+/* A ticket of a lock whose owner has gone (core/lock.c). */
+struct hm_abandoned {
+    uint32_t state; /* its lowest bits say what the entry is; the rest grows with each change, so that none is mistaken */
+    uint32_t ticket;
+    uint64_t lock;  /* offset of the lock << 1, + 1 in the heap */
+};
+#define HM_ABANDONED_MAX 256
+
 struct hm_job {
     uint64_t magic;
     uint32_t version;
@@ -100,6 +108,8 @@ struct hm_job {
     uint32_t watched;                      /* sleepers that rely on it */
     HM_ALIGNED(HM_LINE) uint32_t aset_lock;
     uint64_t set_key[HM_TEAM_SLOTS]; /* active sets: which one a team slot serves; 0 none. Under aset_lock */
+    HM_ALIGNED(HM_LINE) uint32_t abandoned_count; /* tickets in the table, or about to be; most often 0 */
+    HM_ALIGNED(HM_LINE) struct hm_abandoned abandoned[HM_ABANDONED_MAX];
     HM_ALIGNED(4096) char end[0];
 } HM_ALIGNED(4096);
 

@@ -1,6 +1,11 @@
 /* Locks are ticket locks, so first come is first served. The copy of the long on PE 0 is the lock: in one half the next
  * ticket, in the other the ticket being served; both 0 when it is free and was left without a queue. A waiter sleeps on
- * the served half, under the bit of its ticket, so that a release wakes whose turn it is and nobody else. */
+ * the served half, under the bit of its ticket, so that a release wakes whose turn it is and nobody else.
+ *
+ * A waiter that leaves gives its ticket back if it is the newest one. Otherwise it leaves it in a table in job memory,
+ * where a release that comes to it finds it, takes it out and goes on to the next. Who leaves writes the entry and then looks
+ * at the served half, a release changes the served half and then looks for the entry: one of them at least sees the other,
+ * and who takes the entry out has the lock. There is no entry for a lock that is free. */
 #include <string.h>
 
 #include "base/futex.h"
@@ -48,6 +53,105 @@ static bool change(struct ticket_lock *l, struct ticket_lock from, struct ticket
     return __atomic_compare_exchange_n((uint64_t *)l, &old, word_of(to), false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
+/* --- tickets whose owners have gone --- */
+
+enum { FREE, WRITING, ABANDONED, STATES = 4 };
+
+static uint64_t key_of(const long *lock)
+{
+    bool in_heap = false;
+    int64_t offset = hm_symm_offset(lock, &in_heap);
+    return (uint64_t)offset << 1 | in_heap;
+}
+
+/* False when the entry is not as it was seen any more: no number of a state comes back for a long time. */
+static bool entry_becomes(struct hm_abandoned *e, uint32_t seen, uint32_t state)
+{
+    uint32_t next = (seen & ~(STATES - 1u)) + (state ? state : STATES);
+    return __atomic_compare_exchange_n(&e->state, &seen, next, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+static bool entry_take(struct hm_abandoned *e, uint32_t seen)
+{
+    if (!entry_becomes(e, seen, FREE)) return false;
+    __atomic_fetch_sub(&hm_world.job->abandoned_count, 1, __ATOMIC_SEQ_CST);
+    return true;
+}
+
+/* Leaves the ticket in the table. NULL: it is full. *state: to take the entry out again, should it still be this one. */
+static struct hm_abandoned *ticket_leave(uint64_t key, uint32_t ticket, uint32_t *state)
+{
+    struct hm_job *job = hm_world.job;
+    __atomic_fetch_add(&job->abandoned_count, 1, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < HM_ABANDONED_MAX; i++) {
+        struct hm_abandoned *e = &job->abandoned[i];
+        uint32_t seen = __atomic_load_n(&e->state, __ATOMIC_RELAXED);
+        if (seen % STATES != FREE || !entry_becomes(e, seen, WRITING)) continue;
+        __atomic_store_n(&e->lock, key, __ATOMIC_RELAXED);
+        __atomic_store_n(&e->ticket, ticket, __ATOMIC_RELAXED);
+        *state = seen + ABANDONED;
+        __atomic_store_n(&e->state, *state, __ATOMIC_SEQ_CST);
+        return e;
+    }
+    __atomic_fetch_sub(&job->abandoned_count, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+static bool is_ticket(const struct hm_abandoned *e, uint64_t key, uint32_t ticket)
+{
+    return __atomic_load_n(&e->lock, __ATOMIC_RELAXED) == key && __atomic_load_n(&e->ticket, __ATOMIC_RELAXED) == ticket;
+}
+
+/* True when `turn` had been abandoned and the caller has taken it out: then the lock is the caller's. While the entry stays
+ * as it was seen nobody else is served under that ticket, so who sees its turn in between may have it, even if that is not
+ * the turn he has seen come: tickets begin anew at 0. */
+static bool ticket_take(struct ticket_lock *l, uint64_t key, uint32_t turn)
+{
+    struct hm_job *job = hm_world.job;
+    if (hm_likely(!__atomic_load_n(&job->abandoned_count, __ATOMIC_SEQ_CST))) return false;
+    for (int i = 0; i < HM_ABANDONED_MAX; i++) {
+        struct hm_abandoned *e = &job->abandoned[i];
+        uint32_t seen = __atomic_load_n(&e->state, __ATOMIC_SEQ_CST);
+        if (seen % STATES == ABANDONED && is_ticket(e, key, turn) &&
+            __atomic_load_n(&l->served, __ATOMIC_SEQ_CST) == turn && entry_take(e, seen))
+            return true;
+    }
+    return false;
+}
+
+/* --- set, test, clear --- */
+
+/* By whoever holds the lock: on to the next ticket whose owner is there. */
+static void release(struct ticket_lock *l, uint64_t key)
+{
+    uint32_t turn;
+    do {
+        struct ticket_lock now = lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
+        if (now.next == now.served + 1 && change(l, now, (struct ticket_lock){0, 0})) return; /* nobody queues */
+        turn = now.served + 1;
+        __atomic_store_n(&l->served, turn, __ATOMIC_SEQ_CST);
+    } while (hm_unlikely(ticket_take(l, key, turn)));
+    if (hm_bell_has_sleepers(&hm_symm.peer[HOME].page->lock_bell)) hm_futex_wake_some(&l->served, 1u << (turn & 31));
+}
+
+/* The caller has not been served yet and does not want to be. False: there is no room for its ticket, it must wait on. */
+static bool withdraw(struct ticket_lock *l, uint32_t ticket, uint64_t key)
+{
+    struct ticket_lock now = lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
+    while (now.next == ticket + 1 && now.served != ticket) {
+        if (change(l, now, (struct ticket_lock){ticket, now.served})) return true;
+        now = lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
+    }
+    if (now.served != ticket) {
+        uint32_t state;
+        struct hm_abandoned *e = ticket_leave(key, ticket, &state);
+        if (!e) return false;
+        if (__atomic_load_n(&l->served, __ATOMIC_SEQ_CST) != ticket || !entry_take(e, state)) return true;
+    }
+    release(l, key); /* its turn has come meanwhile */
+    return true;
+}
+
 static void wait_for_turn(struct ticket_lock *l, uint32_t ticket, long *lock, const char *call)
 {
     struct hm_wait w;
@@ -60,7 +164,11 @@ static void wait_for_turn(struct ticket_lock *l, uint32_t ticket, long *lock, co
     w.about.addr = (uintptr_t)lock;
     w.about.offset = hm_symm_offset(lock, &in_heap);
     w.about.in_heap = in_heap;
-    while (__atomic_load_n(&l->served, __ATOMIC_ACQUIRE) != ticket) hm_wait_pause(&w);
+    w.returns = true;
+    while (__atomic_load_n(&l->served, __ATOMIC_ACQUIRE) != ticket)
+        if (!hm_wait_pause(&w) && withdraw(l, ticket, key_of(lock))) goto end;
+    if (w.left) release(l, key_of(lock)); /* it wanted to leave all the time */
+end:
     hm_wait_end(&w);
 }
 
@@ -86,8 +194,5 @@ void hm_lock_clear(long *lock, const char *call)
     struct ticket_lock now = lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
     hm_quiet(&hm_ctx_default);
     if (now.next == now.served) hm_die(call, "lock: the lock at %p is not held by anybody", (void *)lock);
-    if (now.next == now.served + 1 && change(l, now, (struct ticket_lock){0, 0})) return; /* nobody queues */
-    uint32_t turn = now.served + 1;
-    __atomic_store_n(&l->served, turn, __ATOMIC_SEQ_CST);
-    if (hm_bell_has_sleepers(&hm_symm.peer[HOME].page->lock_bell)) hm_futex_wake_some(&l->served, 1u << (turn & 31));
+    release(l, key_of(lock));
 }

@@ -20,7 +20,10 @@ enum {
     CROWDED_WAITS = 32,        /* then so many waits sleep at once, ... */
     CROWDED_WAITS_MAX = 1024,  /* ... and up to so many when that happens again and again */
     STUCK_NS = 100000000,      /* unpolled sleepers look for deadlocks this often */
+    ASK_NS = 25000000,         /* the program is asked whether to go on when it has not been for so long */
 };
+
+enum { INTERRUPTED = 130 }; /* as a shell has it for SIGINT */
 
 static uint32_t spin_steps;
 static uint64_t yield_ns; /* yields this long before it sleeps */
@@ -38,6 +41,31 @@ void hm_wait_configure(bool more_pes_than_cores, bool membarrier)
 }
 
 bool hm_wait_oversubscribed(void) { return oversubscribed; }
+
+/* --- whether to go on --- */
+
+static int (*interrupt)(int can_return);
+
+void hm_wait_set_interrupt(int (*fn)(int can_return)) { __atomic_store_n(&interrupt, fn, __ATOMIC_RELEASE); }
+
+/* Somebody wants to be asked, or has answered and the caller could not leave yet: then nobody sleeps for long. */
+static bool is_restless(const struct hm_wait *w) { return w->left || __atomic_load_n(&interrupt, __ATOMIC_RELAXED); }
+
+/* Whether the wait goes on: the program is asked from time to time, and at once behind a signal. */
+static bool goes_on(struct hm_wait *w, bool signalled)
+{
+    int (*fn)(int can_return) = __atomic_load_n(&interrupt, __ATOMIC_ACQUIRE);
+    if (hm_likely(!fn) || w->left) return !w->left;
+    if (!signalled && hm_os_now() - w->asked < ASK_NS) return true;
+    int answer = fn(w->returns);
+    w->asked = hm_os_now();
+    if (!answer) return true;
+    if (!w->returns)
+        hm_die_with(INTERRUPTED, w->call, "interrupted; the other PEs meet this one here and cannot go on without it, so "
+                    "the job is ended");
+    w->left = true;
+    return false;
+}
 
 struct hm_bell *hm_wait_own_bell(void) { return &hm_world.page->bell; }
 struct hm_bell *hm_wait_meet_bell(void) { return &hm_world.page->meet_bell; }
@@ -101,6 +129,7 @@ void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const c
     w->steps = 0;
     w->phase = spin_steps ? SPIN : FIRST;
     w->polled = polled;
+    w->returns = w->left = false;
     w->announced = w->watched = w->watching = false;
 }
 
@@ -125,7 +154,7 @@ static void publish(struct hm_wait *w)
 static void note_start(struct hm_wait *w)
 {
     if (w->since) return;
-    w->since = hm_os_now();
+    w->since = w->asked = hm_os_now();
     publish(w);
 }
 
@@ -149,7 +178,7 @@ static void note_crowd(void)
     if (span < CROWDED_WAITS_MAX) __atomic_store_n(&crowded_span, span * 2, __ATOMIC_RELAXED);
 }
 
-static void step_yield(struct hm_wait *w)
+static bool step_yield(struct hm_wait *w)
 {
     if (!w->since) {
         note_start(w);
@@ -165,6 +194,9 @@ static void step_yield(struct hm_wait *w)
     } else if (now - w->since > yield_ns) {
         w->phase = ANNOUNCE;
     }
+    bool on = goes_on(w, false);
+    if (w->asked > now) w->last = w->asked; /* the time of the answer is no yield's */
+    return on;
 }
 
 /* Held for a few instructions; but who holds it may be off the core, so nobody spins on it. */
@@ -207,36 +239,54 @@ static void step_announce(struct hm_wait *w)
     if (w->polled && w->published && w->published->word) hm_watch_enter(w);
     w->seq = __atomic_load_n(w->word, __ATOMIC_SEQ_CST);
     w->phase = SLEEP;
-    if (w->stuck) w->stuck(w);
+    if (!w->stuck) return;
+    w->last = hm_os_now();
+    w->stuck(w);
 }
 
-static uint64_t nap_ns(struct hm_wait *w)
+static uint64_t poll_ns(struct hm_wait *w)
 {
+    if (!hm_options.poll) return 0;
     if (w->watched) return hm_watch_nap(w);
     return w->polled ? hm_watch_period(hm_os_now() - w->since) : STUCK_NS;
 }
 
-static void step_sleep(struct hm_wait *w)
+/* How long to sleep; 0: until woken. */
+static uint64_t nap_ns(struct hm_wait *w)
 {
-    hm_world_safe_point();
-    uint64_t nap = hm_options.poll ? nap_ns(w) : 0; /* 0: until woken */
-    int e = w->mask ? hm_futex_wait_some(w->word, w->seq, nap, w->mask) : hm_futex_wait(w->word, w->seq, nap);
-    w->seq = __atomic_load_n(w->word, __ATOMIC_SEQ_CST);
-    if (e == -ETIMEDOUT && w->stuck) w->stuck(w);
+    uint64_t nap = poll_ns(w);
+    return is_restless(w) && (!nap || nap > ASK_NS) ? ASK_NS : nap;
 }
 
-void hm_wait_pause(struct hm_wait *w)
+static void look_if_stuck(struct hm_wait *w)
+{
+    uint64_t now = hm_os_now();
+    if (now - w->last < STUCK_NS) return;
+    w->last = now;
+    w->stuck(w);
+}
+
+static bool step_sleep(struct hm_wait *w)
+{
+    hm_world_safe_point();
+    uint64_t nap = nap_ns(w);
+    int e = w->mask ? hm_futex_wait_some(w->word, w->seq, nap, w->mask) : hm_futex_wait(w->word, w->seq, nap);
+    w->seq = __atomic_load_n(w->word, __ATOMIC_SEQ_CST);
+    if (e == -ETIMEDOUT && w->stuck) look_if_stuck(w);
+    return goes_on(w, e == -EINTR);
+}
+
+bool hm_wait_pause(struct hm_wait *w)
 {
     switch (w->phase) {
     case SPIN:
         hm_relax();
-        if (++w->steps < spin_steps) return;
-        w->phase = FIRST;
-        return;
-    case FIRST: w->phase = first_phase_after_spin(); return;
-    case YIELD: step_yield(w); return;
-    case ANNOUNCE: step_announce(w); return;
-    default: step_sleep(w);
+        if (++w->steps >= spin_steps) w->phase = FIRST;
+        return true;
+    case FIRST: w->phase = first_phase_after_spin(); return true;
+    case YIELD: return step_yield(w);
+    case ANNOUNCE: step_announce(w); return true;
+    default: return step_sleep(w);
     }
 }
 
@@ -272,6 +322,7 @@ static void about_word(struct hm_wait *w, void *ivar, size_t bytes, int cmp, int
     w->about.want = want;
     w->about.have = have;
     w->about.word = 0;
+    w->returns = true;
 }
 
 /* What must hold of the words of a wait or test: a word in private memory would never change. */
@@ -294,7 +345,7 @@ int64_t hm_wait_word_slow(void *ivar, int cmp, int64_t want, enum hm_word type, 
     hm_wait_begin(&w, hm_wait_own_bell(), true, call);
     about_word(&w, ivar, hm_word_size(type), cmp, want, hm_word_load(ivar, type));
     w.about.word = 1 + (uint32_t)type;
-    while (!hm_word_is(have = hm_word_load(ivar, type), cmp, want, type)) hm_wait_pause(&w);
+    while (!hm_word_is(have = hm_word_load(ivar, type), cmp, want, type) && hm_wait_pause(&w)) continue;
     hm_wait_end(&w);
     return have;
 }
@@ -401,7 +452,7 @@ void hm_wait_all(void *ivars, size_t nelems, const int *status, int cmp, const v
     if (i == nelems) return;
     struct hm_wait w;
     begin_set(&w, &s, i, call);
-    while ((i = find_unmet(&s, i)) < nelems) hm_wait_pause(&w);
+    while ((i = find_unmet(&s, i)) < nelems && hm_wait_pause(&w)) continue;
     hm_wait_end(&w);
 }
 
@@ -414,7 +465,7 @@ size_t hm_wait_any(void *ivars, size_t nelems, const int *status, int cmp, const
     if (i != SIZE_MAX) return i;
     struct hm_wait w;
     begin_set(&w, &s, 0, call);
-    while ((i = find_any(&s)) == SIZE_MAX) hm_wait_pause(&w);
+    while ((i = find_any(&s)) == SIZE_MAX && hm_wait_pause(&w)) continue;
     hm_wait_end(&w);
     return i;
 }
@@ -428,7 +479,7 @@ size_t hm_wait_some(void *ivars, size_t nelems, size_t *indices, const int *stat
     if (n) return n;
     struct hm_wait w;
     begin_set(&w, &s, 0, call);
-    while (!(n = find_some(&s, indices))) hm_wait_pause(&w);
+    while (!(n = find_some(&s, indices)) && hm_wait_pause(&w)) continue;
     hm_wait_end(&w);
     return n;
 }

@@ -9,6 +9,10 @@
  * not helped for about a millisecond. hm_wait_pause does one step and returns, so the condition is checked between
  * every two steps, and once more between the announcement of a sleep and the sleep itself: no wake-up is lost.
  *
+ * hm_wait_pause asks the program now and then whether the wait shall go on (hm_wait_set_interrupt). A wait that says it
+ * `returns` is left when not: pause gives false, and the caller returns with its condition unmet. Others are meetings, which
+ * a PE cannot leave alone: there the job ends, and pause never gives false.
+ *
  * A word that no library call changed (a plain store through shmem_ptr) rings no bell: `polled` waits look again every
  * millisecond in the first 100 ms, then at a period that backs off to 50 ms.
  */
@@ -29,16 +33,23 @@ struct hm_wait {
     uint32_t *word, mask; /* what it sleeps on; by default the bell's seq, and no mask (0) */
     uint64_t lo, hi;      /* whose changes it sleeps for, as hm_bell_key names places; by default any */
     uint64_t since, last; /* ns; 0: the clock has not been read yet */
+    uint64_t asked;       /* when the program last said that it goes on */
     uint32_t steps, seq;
     uint16_t phase;
     uint16_t looks; /* in a row that found a deadlock */
     bool polled, announced;
+    bool returns; /* can be left with the condition unmet; the caller may set it before the first pause */
+    bool left;    /* and was */
     bool watched, watching; /* see watch.h */
 };
 
 void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const char *call);
-void hm_wait_pause(struct hm_wait *w);
+bool hm_wait_pause(struct hm_wait *w);
 void hm_wait_end(struct hm_wait *w);
+
+/* The function that waits ask whether to leave, on the waiting thread: at least every 50 ms and behind every signal. Not 0:
+ * leave. can_return 0: leaving ends the job. NULL: none. */
+void hm_wait_set_interrupt(int (*fn)(int can_return));
 
 /* The bells of this PE: where waits for words of its own memory sleep, and waits in meetings. */
 struct hm_bell *hm_wait_own_bell(void);

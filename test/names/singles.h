@@ -496,6 +496,23 @@ SINGLE(shmemx_claim_report)
     if (me == 0) CHECK(*all == 1);
     meet();
 }
+static int interrupt_asked;
+static int leave(int can_return)
+{
+    interrupt_asked++;
+    return can_return;
+}
+SINGLE(shmemx_set_interrupt)
+{
+    long *never = DEST(long);
+    *never = 0;
+    interrupt_asked = 0;
+    N(shmemx_set_interrupt)(leave);
+    shmem_long_wait_until(never, SHMEM_CMP_EQ, 1);
+    N(shmemx_set_interrupt)(NULL);
+    CHECK(interrupt_asked == 1 && *never == 0);
+    meet();
+}
 
 /* --- synchronisation and ordering --- */
 SINGLE(shmem_barrier_all)
