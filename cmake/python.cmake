@@ -42,6 +42,12 @@ foreach(key version numpy include suffix modules)
 endforeach()
 set(HBMESH_PYTHON_EXECUTABLE ${python})
 set(HBMESH_PYTHON_MODULES ${python_modules})
+execute_process(COMMAND ${python} ${CMAKE_SOURCE_DIR}/tools/python-facts.py --namesake
+    OUTPUT_VARIABLE namesake OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(namesake AND NOT SKBUILD)
+    message(STATUS "hbmesh: ${namesake} is another package of that name: build/python must come before it on PYTHONPATH "
+        "(to remove it: ${python} -m pip uninstall shmem4py)")
+endif()
 message(STATUS "hbmesh: Python part for ${python} (${python_version}, NumPy ${python_numpy})")
 
 set(python_package ${CMAKE_BINARY_DIR}/python/shmem4py)
@@ -67,3 +73,25 @@ foreach(name IN LISTS python_files)
         file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/shmem4py/${name} ${python_package}/${name} SYMBOLIC)
     endif()
 endforeach()
+
+# --- in a wheel: pyproject.toml asks for this component alone, and puts the package's files beside it ---
+if(SKBUILD)
+    # The isolated environment of a build hides what is installed beside it: -I looks past that.
+    execute_process(COMMAND ${python} -I ${CMAKE_SOURCE_DIR}/tools/python-facts.py --namesake
+        OUTPUT_VARIABLE namesake OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(namesake AND NOT HBMESH_BESIDE_NAMESAKE)
+        message(FATAL_ERROR "${namesake} is installed for ${python}, and hbmesh brings a package of that name that would "
+            "overwrite half of it. Remove it first: ${python} -m pip uninstall shmem4py\n"
+            "(A wheel for another environment: pip wheel -C cmake.define.HBMESH_BESIDE_NAMESAKE=ON)")
+    endif()
+
+    set_target_properties(hbmesh_shared PROPERTIES VERSION ${HBMESH_ABI}) # one file: a wheel holds no symbolic links
+    install(TARGETS hbmesh_python LIBRARY DESTINATION shmem4py COMPONENT python)
+    install(TARGETS hbmesh_shared LIBRARY DESTINATION shmem4py/lib COMPONENT python NAMELINK_SKIP)
+    install(TARGETS oshrun oshcc shmem-info RUNTIME DESTINATION shmem4py/bin COMPONENT python)
+    # What oshcc links with; libhbmesh.so is a linker's text where elsewhere it is a link.
+    file(WRITE ${CMAKE_BINARY_DIR}/wheel/libhbmesh.so "INPUT(libhbmesh.so.${HBMESH_ABI})\n")
+    install(FILES ${CMAKE_BINARY_DIR}/wheel/libhbmesh.so ${HBMESH_START} DESTINATION shmem4py/lib COMPONENT python)
+    install(DIRECTORY include/ DESTINATION shmem4py/include COMPONENT python
+        FILES_MATCHING PATTERN *.h PATTERN *.def)
+endif()

@@ -2,6 +2,7 @@
 
     python-facts.py NAME ...    prints those that are missing; status 0 when none is
     python-facts.py             prints "key=value" lines for CMake
+    python-facts.py --namesake  prints the name, version and place of the shmem4py of PyPI, if that is installed
 
 A NAME is a module, or Python.h. NumPy counts from 1.24 on.
 """
@@ -49,7 +50,19 @@ def facts():
     }
 
 
+def namesake():
+    import importlib.metadata
+    try:
+        found = importlib.metadata.distribution("shmem4py")
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    return "shmem4py " + found.version + " in " + str(found.locate_file(""))
+
+
 def main(names):
+    if names == ["--namesake"]:
+        print(namesake())
+        return 0
     if not names:
         for key, value in facts().items():
             print(key + "=" + value)

@@ -1,0 +1,34 @@
+"""The console scripts of an installed package: the programs in shmem4py/bin, which take this process's place."""
+
+import os
+import sys
+
+BIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin")
+
+
+def _become(program, name=None):
+    path = os.path.join(BIN, program)
+    try:
+        os.execv(path, [name or program] + sys.argv[1:])
+    except OSError as error:
+        sys.exit(f"{name or program}: cannot run {path}: {error.strerror}; install hbmesh anew")
+
+
+def oshrun():
+    """The launcher."""
+    _become("oshrun")
+
+
+def oshcc():
+    """The C compiler, told where the library is."""
+    _become("oshcc")
+
+
+def oshcxx():
+    """The C++ compiler, told where the library is; the program looks at the name it is called by."""
+    _become("oshcc", "oshc++")
+
+
+def shmem_info():
+    """What the library is and what it finds on this machine."""
+    _become("shmem-info")
