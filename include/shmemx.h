@@ -14,9 +14,9 @@
  *   ..._PATCH, ..._VERSION
  *   shmemx_agree, is_valid,          for libraries and languages on top of this one: shmem/extension.h
  *   keep_memory, claim_report,
- *   set_interrupt
+ *   set_interrupt, is_descendant
  *   SHMEMX_HAVE_SYNC_PE, ..._INDEXED, ..._PCNTR, ..._AGREE, ..._IS_VALID, ..._KEEP_MEMORY, ..._CLAIM_REPORT,
- *   ..._INTERRUPT
+ *   ..._INTERRUPT, ..._IS_DESCENDANT
  *                                    defined where the feature is there
  */
 #ifndef SHMEMX_H
@@ -32,6 +32,7 @@
 #define SHMEMX_HAVE_KEEP_MEMORY 1
 #define SHMEMX_HAVE_CLAIM_REPORT 1
 #define SHMEMX_HAVE_INTERRUPT 1
+#define SHMEMX_HAVE_IS_DESCENDANT 1
 
 #define SHMEMX_AGREE_MAX 128 /* bytes */
 

@@ -138,4 +138,9 @@ SHMEM_API(int, shmemx_claim_report, (void))
  * fn may be asked by several threads at once. It may put, get and use atomics, but not wait or meet others. */
 SHMEM_API(void, shmemx_set_interrupt, (int (*fn)(int can_return)))
 
+/* 1: this process is no PE but descends from one: a PE forked it, or started the program in it (subprocess,
+ * multiprocessing, system). shmem_init would end it with a sentence. 0: a PE, or a process that shmem_init can make one, alone
+ * or in a job. May be called at any time, also before init. */
+SHMEM_API(int, shmemx_is_descendant, (void))
+
 #undef SHMEM_API_CTX

@@ -125,6 +125,11 @@ HM_API(void, shmemx_set_interrupt, (int (*fn)(int can_return)))
     hm_wait_set_interrupt(fn);
 }
 
+HM_API(int, shmemx_is_descendant, (void))
+{
+    return hm_world_is_descendant();
+}
+
 HM_API(int, shmemx_claim_report, (void))
 {
     return hm_world_claim_report();

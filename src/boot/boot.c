@@ -16,3 +16,10 @@ const struct hm_boot *hm_boot_find(char *const envp[])
         if (boots[i]->probe(envp)) return boots[i];
     return boots[HM_COUNT(boots) - 1];
 }
+
+bool hm_boot_descends(char *const envp[], int *pe, int *pid)
+{
+    for (size_t i = 0; i < HM_COUNT(boots); i++)
+        if (boots[i]->descends(envp, pe, pid)) return true;
+    return false;
+}

@@ -22,6 +22,10 @@ struct hm_boot {
      * asked before libc's environ is set up. */
     bool (*probe)(char *const envp[]);
 
+    /* Was this process started by a PE of such a job, or by a process that has its environment, without being a PE or what may
+     * become one? Then *pe is which, *pid its process (0: not known). Like probe, must not block or change anything. */
+    bool (*descends)(char *const envp[], int *pe, int *pid);
+
     /* Joins the job. May block until the launcher answers. On failure logs why, once. 0 or -errno. */
     int (*start)(struct hm_boot_world *world);
 
@@ -40,5 +44,7 @@ struct hm_boot {
 
 /* The bootstrap in charge: the first in boots.def that probes true. Never NULL: `single` always does. */
 const struct hm_boot *hm_boot_find(char *const envp[]);
+/* Does this process descend from a PE of a job of any kind, without being one? See above. */
+bool hm_boot_descends(char *const envp[], int *pe, int *pid);
 
 #endif

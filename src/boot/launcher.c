@@ -6,6 +6,7 @@
 #include "base/version.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,29 @@ static bool launcher_probe(char *const envp[])
     if (fd >= 0) wire = fd;
     errno = saved;
     return fd >= 0;
+}
+
+/* Whoever has joined says so where all who hold the wire can read it. */
+static void wire_set_owner(pid_t pid) { fcntl(wire, F_SETOWN, pid); }
+
+static pid_t wire_owner(int fd)
+{
+    pid_t pid = fcntl(fd, F_GETOWN);
+    return pid > 0 && kill(pid, 0) != 0 && errno == ESRCH ? 0 : pid;
+}
+
+/* A PE's wire is closed in the programs it starts, and often in those that are started before it joins. */
+static bool launcher_descends(char *const envp[], int *pe, int *pid)
+{
+    int saved = errno;
+    const char *text = find_variable(envp, HM_LAUNCH_VAR), *number = find_variable(envp, "SHMEM_PE");
+    int fd = text ? parse_wire(text) : -1;
+    pid_t owner = fd >= 0 ? wire_owner(fd) : 0;
+    errno = saved;
+    if (!text || (fd >= 0 && (owner <= 0 || owner == getpid()))) return false;
+    *pe = number ? atoi(number) : -1;
+    *pid = owner;
+    return true;
 }
 
 /* --- one packet --- */
@@ -219,6 +243,7 @@ static int launcher_start(struct hm_boot_world *world)
     else
         rc = packet_receive(p);
     if (!rc) rc = welcome(p, world);
+    if (!rc) wire_set_owner(getpid());
     free(p);
     return rc;
 }
@@ -283,6 +308,7 @@ static void launcher_exit_all(int status)
 static void launcher_stop(void)
 {
     if (lifeline < 0) return;
+    if (fcntl(wire, F_GETOWN) == getpid()) wire_set_owner(0); /* not where the program has put a file of its own there */
     packet_send(HM_MSG_FINALIZED, 0, NULL, 0, NULL, 0);
     close(lifeline);
     lifeline = -1;
@@ -292,6 +318,7 @@ static void launcher_stop(void)
 const struct hm_boot hm_boot_launcher = {
     .name = "launcher",
     .probe = launcher_probe,
+    .descends = launcher_descends,
     .start = launcher_start,
     .gather = launcher_gather,
     .exit_all = launcher_exit_all,

@@ -16,6 +16,12 @@ static bool single_probe(char *const envp[])
     return true;
 }
 
+static bool single_descends(char *const envp[], int *pe, int *pid)
+{
+    (void)envp, (void)pe, (void)pid;
+    return false;
+}
+
 static int single_start(struct hm_boot_world *world)
 {
     size_t bytes = hm_job_bytes(1);
@@ -63,6 +69,7 @@ static void single_stop(void) {}
 const struct hm_boot hm_boot_single = {
     .name = "single",
     .probe = single_probe,
+    .descends = single_descends,
     .start = single_start,
     .gather = single_gather,
     .exit_all = single_exit_all,

@@ -41,6 +41,31 @@ void hm_world_not_ready(const char *call)
 /* A forked child holds copies of all of this, but it is no PE. */
 static bool is_this_process(void) { return hm_world.pid == getpid(); }
 
+static HM_COLD void refuse_forked(const char *call)
+{
+    if (is_this_process()) return;
+    hm_log_set_pe(-1);
+    hm_die(call, "process %d was forked by PE %d (process %d) and is no PE itself, so it cannot initialise or finalize the "
+           "library", (int)getpid(), hm_world.pe, hm_world.pid);
+}
+
+static HM_COLD void refuse_descendant(const char *call)
+{
+    int pe, pid;
+    char which[32] = "";
+    if (!hm_boot_descends(environ, &pe, &pid)) return;
+    if (pid > 0) snprintf(which, sizeof which, " (process %d)", pid);
+    hm_die(call, "process %d was started by PE %d%s of a job and is no PE itself; a program that a PE starts needs an oshrun of "
+           "its own, or, to be a job of one PE, an environment without SHMEM_LAUNCH", (int)getpid(), pe, which);
+}
+
+int hm_world_is_descendant(void)
+{
+    int pe, pid;
+    if (hm_world.ready) return !is_this_process();
+    return hm_boot_descends(environ, &pe, &pid);
+}
+
 static void on_die(int status)
 {
     if (!hm_world.page || !is_this_process()) return;
@@ -303,6 +328,7 @@ static void check_headers(const char *call)
 static void open_world(const char *call)
 {
     struct start st = {.heap_fd = -1};
+    refuse_descendant(call);
     const char *pe_var = getenv("SHMEM_PE");
     hm_die_hook = on_die;
     hm_die_claim = hm_world_claim_report;
@@ -341,6 +367,7 @@ int hm_world_init(int requested, int *provided, const char *call)
     if (requested < 0 || requested > MAX_LEVEL)
         hm_die(call, "requested: %d is no thread level; use SHMEM_THREAD_SINGLE, FUNNELED, SERIALIZED or MULTIPLE",
                requested);
+    if (hm_world.ready) refuse_forked(call);
     if (!hm_world.ready) {
         open_world(call);
         hm_world.thread_level = requested;
@@ -384,6 +411,7 @@ static void close_world(void)
 void hm_world_finalize(const char *call)
 {
     hm_world_need(call);
+    refuse_forked(call);
     if (hm_world.inits > 1) {
         hm_world.inits--;
         hm_barrier_all(call);

@@ -24,6 +24,8 @@ extern struct hm_world hm_world;
 /* shmem_init, shmem_init_thread: 0 or non-zero. Counted. */
 int hm_world_init(int requested, int *provided, const char *call);
 void hm_world_finalize(const char *call);
+/* 1: this process was started or forked by a PE and is none itself. */
+int hm_world_is_descendant(void);
 /* start_pes: not counted when already initialised, finalized at exit. */
 void hm_world_start_pes(void);
 void hm_world_global_exit(int status) HM_NORETURN;

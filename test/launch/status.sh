@@ -54,7 +54,7 @@ expect 1 "shell, one PE runs it once only" "${run[@]}" sh -c '"$0" plain; [ $SHM
 says "shell, once only" 'PE 1 ended without calling shmem_init again'
 expect 0 "a second process" "${run[@]}" "$pe" second
 [ "$(grep -c '^refused' out)" = 3 ] || fail "a second process as the same PE was not refused: $(cat out err)"
-says "a second process" 'runs as PE [012] already'
+says "a second process" 'was started by PE [012] .process [0-9]+. of a job and is no PE itself'
 nothing_left "shells"
 
 expect 127 "not found" "${run[@]}" no-such-program; one_line "not found"; says "not found" 'no-such-program: No such file'

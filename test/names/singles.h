@@ -496,6 +496,10 @@ SINGLE(shmemx_claim_report)
     if (me == 0) CHECK(*all == 1);
     meet();
 }
+SINGLE(shmemx_is_descendant)
+{
+    CHECK(N(shmemx_is_descendant)() == 0); /* test/launch/descendant.sh has others */
+}
 static int interrupt_asked;
 static int leave(int can_return)
 {
