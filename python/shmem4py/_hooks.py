@@ -1,4 +1,5 @@
 """What happens to the job when a PE leaves: installed by the first init."""
+import atexit
 import sys
 import threading
 
@@ -48,4 +49,5 @@ def _wrap_thread_hook(before):
 
 def install():
     sys.excepthook = _wrap_excepthook(sys.excepthook)
+    atexit.register(_core._interrupt_stop)
     threading.excepthook = _wrap_thread_hook(threading.excepthook)

@@ -109,6 +109,8 @@ static PyObject *call_info_get_version(PyObject *self, PyObject *const *args, Py
 static PyObject *call_info_get_name(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 static PyObject *call_pcontrol(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 
+static PyObject *call_interrupt_stop(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+
 static struct py_params level_params = {.names = {"requested"}, .required = 0};
 static struct py_params status_params = {.names = {"status"}, .required = 0};
 static struct py_params pcontrol_params = {.names = {"level"}, .required = 0};
@@ -132,6 +134,8 @@ const struct py_call py_calls_setup[] = {
     {"info_get_version", call_info_get_version, &no_params, PY_F_NONE, true,
      "()\n(major, minor) of the OpenSHMEM specification."},
     {"info_get_name", call_info_get_name, &no_params, PY_F_NONE, true, "()\nName and version of the library."},
+    {"_interrupt_stop", call_interrupt_stop, &no_params, PY_F_NONE, true,
+     "()\nCalls that wait ask Python no more: the interpreter ends."},
     {"pcontrol", call_pcontrol, &pcontrol_params, PY_F_NONE, true, "(level=1)\nTell a profiling tool the level wanted."},
     {NULL},
 };
@@ -251,5 +255,12 @@ static PyObject *call_pcontrol(PyObject *self, PyObject *const *args, Py_ssize_t
     long level = a[0] ? PyLong_AsLong(a[0]) : 1;
     if (level == -1 && PyErr_Occurred()) return NULL;
     shmem_pcontrol((int)level);
+    Py_RETURN_NONE;
+}
+
+static PyObject *call_interrupt_stop(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    if (py_parse(&no_params, py_row_of(self)->name, args, nargs, kwnames, NULL)) return NULL;
+    py_interrupt_stop();
     Py_RETURN_NONE;
 }
