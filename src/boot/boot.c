@@ -10,6 +10,8 @@ static const struct hm_boot *const boots[] = {
 #undef HM_BOOT
 };
 
+void (*hm_boot_idle)(void);
+
 const struct hm_boot *hm_boot_find(char *const envp[])
 {
     for (size_t i = 0; i < HM_COUNT(boots); i++)

@@ -42,6 +42,10 @@ struct hm_boot {
     void (*stop)(void);
 };
 
+/* What start and gather call while they wait for others, every 50 ms at least and behind every signal. It may end the process.
+ * NULL: nothing. Set by the floor above. */
+extern void (*hm_boot_idle)(void);
+
 /* The bootstrap in charge: the first in boots.def that probes true. Never NULL: `single` always does. */
 const struct hm_boot *hm_boot_find(char *const envp[]);
 /* Does this process descend from a PE of a job of any kind, without being one? See above. */

@@ -6,6 +6,7 @@
 #include "base/version.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +150,12 @@ static void say_too_many_files(void)
         (unsigned long long)limit.rlim_cur, npes);
 }
 
+static void await_packet(void)
+{
+    struct pollfd p = {.fd = wire, .events = POLLIN};
+    while (hm_boot_idle && poll(&p, 1, 25) <= 0) hm_boot_idle();
+}
+
 /* Blocks until a packet is there. On success `p->fds` are the caller's. */
 static int packet_receive(struct packet *p)
 {
@@ -160,6 +167,7 @@ static int packet_receive(struct packet *p)
     struct msghdr msg;
     ssize_t n;
     do {
+        await_packet();
         msg = (struct msghdr){
             .msg_iov = iov, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control};
         n = recvmsg(wire, &msg, MSG_CMSG_CLOEXEC);

@@ -23,8 +23,6 @@ enum {
     ASK_NS = 25000000,         /* the program is asked whether to go on when it has not been for so long */
 };
 
-enum { INTERRUPTED = 130 }; /* as a shell has it for SIGINT */
-
 static uint32_t spin_steps;
 static uint64_t yield_ns; /* yields this long before it sleeps */
 static bool oversubscribed;
@@ -48,20 +46,22 @@ static int (*interrupt)(int can_return);
 
 void hm_wait_set_interrupt(int (*fn)(int can_return)) { __atomic_store_n(&interrupt, fn, __ATOMIC_RELEASE); }
 
+int (*hm_wait_interrupt(void))(int can_return) { return __atomic_load_n(&interrupt, __ATOMIC_ACQUIRE); }
+
 /* Somebody wants to be asked, or has answered and the caller could not leave yet: then nobody sleeps for long. */
 static bool is_restless(const struct hm_wait *w) { return w->left || __atomic_load_n(&interrupt, __ATOMIC_RELAXED); }
 
 /* Whether the wait goes on: the program is asked from time to time, and at once behind a signal. */
 static bool goes_on(struct hm_wait *w, bool signalled)
 {
-    int (*fn)(int can_return) = __atomic_load_n(&interrupt, __ATOMIC_ACQUIRE);
+    int (*fn)(int can_return) = hm_wait_interrupt();
     if (hm_likely(!fn) || w->left) return !w->left;
     if (!signalled && hm_os_now() - w->asked < ASK_NS) return true;
     int answer = fn(w->returns);
     w->asked = hm_os_now();
     if (!answer) return true;
     if (!w->returns)
-        hm_die_with(INTERRUPTED, w->call, "interrupted; the other PEs meet this one here and cannot go on without it, so "
+        hm_die_with(HM_INTERRUPTED, w->call, "interrupted; the other PEs meet this one here and cannot go on without it, so "
                     "the job is ended");
     w->left = true;
     return false;

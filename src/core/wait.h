@@ -50,6 +50,8 @@ void hm_wait_end(struct hm_wait *w);
 /* The function that waits ask whether to leave, on the waiting thread: at least every 50 ms and behind every signal. Not 0:
  * leave. can_return 0: leaving ends the job. NULL: none. */
 void hm_wait_set_interrupt(int (*fn)(int can_return));
+int (*hm_wait_interrupt(void))(int can_return);
+enum { HM_INTERRUPTED = 130 }; /* the status of a job that ends so, as a shell has it for SIGINT */
 
 /* The bells of this PE: where waits for words of its own memory sleep, and waits in meetings. */
 struct hm_bell *hm_wait_own_bell(void);

@@ -325,6 +325,15 @@ static void check_headers(const char *call)
     if (hm_early_versions(text, sizeof text) != 0) hm_die(call, "%s", text);
 }
 
+/* While the other PEs have not come to init. */
+static const char *opening;
+static void idle_in_start(void)
+{
+    int (*fn)(int can_return) = hm_wait_interrupt();
+    if (fn && fn(0))
+        hm_die_with(HM_INTERRUPTED, opening, "interrupted while it waits for the other PEs to start; the job is ended");
+}
+
 static void open_world(const char *call)
 {
     struct start st = {.heap_fd = -1};
@@ -336,6 +345,8 @@ static void open_world(const char *call)
     if (hm_options_read(!pe_var || !strcmp(pe_var, "0"))) hm_die(call, "an option is malformed (see above)");
     hm_log_set_debug(hm_options.debug);
     hm_world.boot = hm_boot_find(environ);
+    opening = call;
+    hm_boot_idle = hm_wait_interrupt() ? idle_in_start : NULL; /* who has none sleeps soundly */
     int e = hm_world.boot->start(&st.who);
     if (e) hm_die(call, "cannot join the job (%s)", strerror(-e));
     hm_world.pe = st.who.pe;
