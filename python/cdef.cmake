@@ -8,3 +8,7 @@ add_custom_command(OUTPUT ${python_cdef}
         ${python_cdef} ${CMAKE_C_COMPILER} -std=gnu11
     DEPENDS ${CMAKE_SOURCE_DIR}/python/make_cdef.py ${python_cdef_headers} VERBATIM)
 add_custom_target(hbmesh_python_cdef ALL DEPENDS ${python_cdef})
+add_dependencies(hbmesh_python hbmesh_python_cdef)
+if(SKBUILD)
+    install(FILES ${python_cdef} DESTINATION shmem4py COMPONENT python)
+endif()
