@@ -54,7 +54,8 @@ set(python_package ${CMAKE_BINARY_DIR}/python/shmem4py)
 add_library(hbmesh_python MODULE ${python_sources})
 set_target_properties(hbmesh_python PROPERTIES OUTPUT_NAME _core PREFIX "" SUFFIX ${python_suffix}
     LIBRARY_OUTPUT_DIRECTORY ${python_package} BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN/lib")
-target_compile_options(hbmesh_python PRIVATE -Wall -Wextra -fvisibility=hidden)
+# Python's own tables, and ours, leave fields out that are to be zero.
+target_compile_options(hbmesh_python PRIVATE -Wall -Wextra -Wno-missing-field-initializers -fvisibility=hidden)
 target_include_directories(hbmesh_python SYSTEM PRIVATE ${python_include}) # the headers of others are not ours to mend
 target_link_libraries(hbmesh_python PRIVATE hbmesh_shared)
 
