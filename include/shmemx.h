@@ -14,9 +14,10 @@
  *   ..._PATCH, ..._VERSION
  *   shmemx_agree, is_valid,          for libraries and languages on top of this one: shmem/extension.h
  *   keep_memory, claim_report,
- *   set_interrupt, is_descendant
+ *   set_interrupt, is_descendant,
+ *   other_copy
  *   SHMEMX_HAVE_SYNC_PE, ..._INDEXED, ..._PCNTR, ..._AGREE, ..._IS_VALID, ..._KEEP_MEMORY, ..._CLAIM_REPORT,
- *   ..._INTERRUPT, ..._IS_DESCENDANT
+ *   ..._INTERRUPT, ..._IS_DESCENDANT, ..._OTHER_COPY
  *                                    defined where the feature is there
  */
 #ifndef SHMEMX_H
@@ -33,6 +34,7 @@
 #define SHMEMX_HAVE_CLAIM_REPORT 1
 #define SHMEMX_HAVE_INTERRUPT 1
 #define SHMEMX_HAVE_IS_DESCENDANT 1
+#define SHMEMX_HAVE_OTHER_COPY 1
 
 #define SHMEMX_AGREE_MAX 128 /* bytes */
 

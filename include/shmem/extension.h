@@ -143,4 +143,9 @@ SHMEM_API(void, shmemx_set_interrupt, (int (*fn)(int can_return)))
  * or in a job. May be called at any time, also before init. */
 SHMEM_API(int, shmemx_is_descendant, (void))
 
+/* 1: there is another copy of this library in the process, which shmem_init refuses to work with. Then the names of the files:
+ * of the other one and of this one, cut at the sizes given; each may be NULL. A copy that is linked statically is seen only
+ * when it is exported from there or has been initialised. May be called at any time, also before init. */
+SHMEM_API(int, shmemx_other_copy, (char *other, size_t other_size, char *own, size_t own_size))
+
 #undef SHMEM_API_CTX

@@ -1,6 +1,7 @@
 /* The extensions of shmemx.h. */
 #include "api/api.h"
 #include "api/coll.h"
+#include "core/copies.h"
 #include "core/order.h"
 #include "core/remote.h"
 #include "core/rma.h"
@@ -128,6 +129,11 @@ HM_API(void, shmemx_set_interrupt, (int (*fn)(int can_return)))
 HM_API(int, shmemx_is_descendant, (void))
 {
     return hm_world_is_descendant();
+}
+
+HM_API(int, shmemx_other_copy, (char *other, size_t other_size, char *own, size_t own_size))
+{
+    return hm_copies_find(other, other_size, own, own_size);
 }
 
 HM_API(int, shmemx_claim_report, (void))

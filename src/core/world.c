@@ -14,6 +14,7 @@
 #include "base/os.h"
 #include "base/version.h"
 #include "core/alloc.h"
+#include "core/copies.h"
 #include "core/ctx.h"
 #include "core/early.h"
 #include "core/fault.h"
@@ -57,6 +58,14 @@ static HM_COLD void refuse_descendant(const char *call)
     if (pid > 0) snprintf(which, sizeof which, " (process %d)", pid);
     hm_die(call, "process %d was started by PE %d%s of a job and is no PE itself; a program that a PE starts needs an oshrun of "
            "its own, or, to be a job of one PE, an environment without SHMEM_LAUNCH", (int)getpid(), pe, which);
+}
+
+static HM_COLD void refuse_copies(const char *call)
+{
+    char other[512], own[512];
+    if (!hm_copies_find(other, sizeof other, own, sizeof own)) return;
+    hm_die(call, "there are two copies of this library in the process: %s and %s; only one can be a PE, so have everything use "
+           "the same one", own, other);
 }
 
 int hm_world_is_descendant(void)
@@ -338,6 +347,7 @@ static void open_world(const char *call)
 {
     struct start st = {.heap_fd = -1};
     refuse_descendant(call);
+    if (hm_copies_joined()) refuse_copies(call); /* this process is a PE already and cannot join */
     const char *pe_var = getenv("SHMEM_PE");
     hm_die_hook = on_die;
     hm_die_claim = hm_world_claim_report;
@@ -353,6 +363,7 @@ static void open_world(const char *call)
     hm_world.npes = st.who.npes;
     hm_log_set_pe(hm_world.npes > 1 || strcmp(hm_world.boot->name, "single") ? hm_world.pe : -1);
     map_job(&st, call);
+    refuse_copies(call); /* now that one PE can speak for all */
     check_headers(call);
     make_heap(&st, call);
     greet(&st, call);

@@ -500,6 +500,12 @@ SINGLE(shmemx_is_descendant)
 {
     CHECK(N(shmemx_is_descendant)() == 0); /* test/launch/descendant.sh has others */
 }
+SINGLE(shmemx_other_copy)
+{
+    char other[512] = "", own[512] = "";
+    CHECK(N(shmemx_other_copy)(other, sizeof other, own, sizeof own) == 0 && !other[0]);
+    CHECK(strstr(own, "libhbmesh.so") != NULL); /* test/install/copies.sh has two */
+}
 static int interrupt_asked;
 static int leave(int can_return)
 {
