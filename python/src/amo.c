@@ -149,16 +149,16 @@ static PyObject *run_nbi(const py_row *row, struct amo_call *c, PyObject *fetch)
 
 /* --- the calls --- */
 
-static struct py_params source_params = {{"source", "pe", "ctx"}, 2};
-static struct py_params bare_params = {{"target", "pe", "ctx"}, 2};
-static struct py_params value_params = {{"target", "value", "pe", "ctx"}, 3};
-static struct py_params cond_params = {{"target", "cond", "value", "pe", "ctx"}, 4};
-static struct py_params source_nbi_params = {{"fetch", "source", "pe", "ctx"}, 3};
-static struct py_params bare_nbi_params = {{"fetch", "target", "pe", "ctx"}, 3};
-static struct py_params value_nbi_params = {{"fetch", "target", "value", "pe", "ctx"}, 4};
-static struct py_params cond_nbi_params = {{"fetch", "target", "cond", "value", "pe", "ctx"}, 5};
-static struct py_params op_params = {{"target", "value", "op", "pe", "ctx"}, 4};
-static struct py_params op_nbi_params = {{"fetch", "target", "value", "op", "pe", "ctx"}, 5};
+static struct py_params source_params = {.names = {"source", "pe", "ctx"}, .required = 2};
+static struct py_params bare_params = {.names = {"target", "pe", "ctx"}, .required = 2};
+static struct py_params value_params = {.names = {"target", "value", "pe", "ctx"}, .required = 3};
+static struct py_params cond_params = {.names = {"target", "cond", "value", "pe", "ctx"}, .required = 4};
+static struct py_params source_nbi_params = {.names = {"fetch", "source", "pe", "ctx"}, .required = 3};
+static struct py_params bare_nbi_params = {.names = {"fetch", "target", "pe", "ctx"}, .required = 3};
+static struct py_params value_nbi_params = {.names = {"fetch", "target", "value", "pe", "ctx"}, .required = 4};
+static struct py_params cond_nbi_params = {.names = {"fetch", "target", "cond", "value", "pe", "ctx"}, .required = 5};
+static struct py_params op_params = {.names = {"target", "value", "op", "pe", "ctx"}, .required = 4};
+static struct py_params op_nbi_params = {.names = {"fetch", "target", "value", "op", "pe", "ctx"}, .required = 5};
 
 #define ARGS PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
 

@@ -448,12 +448,12 @@ static PyObject *collective(struct coll *c, PyObject *team)
 
 /* --- the calls --- */
 
-static struct py_params broadcast_params = {{"target", "source", "root", "size", "team"}, 3};
-static struct py_params plain_params = {{"target", "source", "size", "team"}, 2};
-static struct py_params alltoalls_params = {{"target", "source", "tst", "sst", "size", "team"}, 2};
-static struct py_params reduce_params = {{"target", "source", "op", "size", "team"}, 2};
-static struct py_params sync_params = {{"team", "pe"}, 0};
-static struct py_params no_params = {{NULL}, 0};
+static struct py_params broadcast_params = {.names = {"target", "source", "root", "size", "team"}, .required = 3};
+static struct py_params plain_params = {.names = {"target", "source", "size", "team"}, .required = 2};
+static struct py_params alltoalls_params = {.names = {"target", "source", "tst", "sst", "size", "team"}, .required = 2};
+static struct py_params reduce_params = {.names = {"target", "source", "op", "size", "team"}, .required = 2};
+static struct py_params sync_params = {.names = {"team", "pe"}, .required = 0};
+static struct py_params no_params = {.names = {NULL}, .required = 0};
 
 #define ARGS PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
 

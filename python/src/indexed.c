@@ -344,8 +344,8 @@ static void move_unlocked(const struct indexed *x, char *other, enum direction d
 
 #define ARGS PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
 
-static struct py_params gather_params = {{"x", "index", "pe", "out", "ctx"}, 3};
-static struct py_params scatter_params = {{"x", "index", "pe", "source", "ctx"}, 4};
+static struct py_params gather_params = {.names = {"x", "index", "pe", "out", "ctx"}, .required = 3};
+static struct py_params scatter_params = {.names = {"x", "index", "pe", "source", "ctx"}, .required = 4};
 
 static PyObject *new_result(const struct indexed *x)
 {

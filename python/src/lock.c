@@ -142,8 +142,8 @@ static int lock_free(py_block *block)
 
 /* --- the calls --- */
 
-static struct py_params lock_params = {{"lock"}, 1};
-static struct py_params no_params = {{NULL}, 0};
+static struct py_params lock_params = {.names = {"lock"}, .required = 1};
+static struct py_params no_params = {.names = {NULL}, .required = 0};
 
 static int parse_lock(ARGS, long **lock)
 {

@@ -3,10 +3,10 @@
 
 #define ARGS PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
 
-static struct py_params ctx_params = {{"ctx"}, 0};
-static struct py_params pe_params = {{"pe"}, 1};
-static struct py_params addr_params = {{"addr", "pe"}, 2};
-static struct py_params ptr_params = {{"target", "pe"}, 2};
+static struct py_params ctx_params = {.names = {"ctx"}, .required = 0};
+static struct py_params pe_params = {.names = {"pe"}, .required = 1};
+static struct py_params addr_params = {.names = {"addr", "pe"}, .required = 2};
+static struct py_params ptr_params = {.names = {"target", "pe"}, .required = 2};
 
 /* 1: there is something to do; 0: CTX_INVALID, on which nothing was ever issued. */
 static int parse_order(ARGS, shmem_ctx_t *ctx)

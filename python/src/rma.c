@@ -22,16 +22,16 @@ CALL(call_signal_fetch);
 CALL(call_new_signal);
 CALL(call_del_signal);
 
-static struct py_params p_params = {{"target", "value", "pe", "ctx"}, 3};
-static struct py_params g_params = {{"source", "pe", "ctx"}, 2};
-static struct py_params typed_get_params = {{"source", "pe", "out", "ctx"}, 2};
-static struct py_params move_params = {{"target", "source", "pe", "size", "ctx"}, 3};
-static struct py_params strided_params = {{"target", "source", "pe", "tst", "sst", "size", "ctx"}, 3};
+static struct py_params p_params = {.names = {"target", "value", "pe", "ctx"}, .required = 3};
+static struct py_params g_params = {.names = {"source", "pe", "ctx"}, .required = 2};
+static struct py_params typed_get_params = {.names = {"source", "pe", "out", "ctx"}, .required = 2};
+static struct py_params move_params = {.names = {"target", "source", "pe", "size", "ctx"}, .required = 3};
+static struct py_params strided_params = {.names = {"target", "source", "pe", "tst", "sst", "size", "ctx"}, .required = 3};
 static struct py_params put_signal_params = {
-    {"target", "source", "pe", "signal", "value", "sigop", "size", "ctx"}, 6};
-static struct py_params signal_params = {{"signal", "value", "pe", "ctx"}, 3};
-static struct py_params signal_only_params = {{"signal"}, 1};
-static struct py_params no_params = {{NULL}, 0};
+    .names = {"target", "source", "pe", "signal", "value", "sigop", "size", "ctx"}, .required = 6};
+static struct py_params signal_params = {.names = {"signal", "value", "pe", "ctx"}, .required = 3};
+static struct py_params signal_only_params = {.names = {"signal"}, .required = 1};
+static struct py_params no_params = {.names = {NULL}, .required = 0};
 
 #define SIZES "size: elements to copy; by default all, and then both must have the same number."
 #define SIZES_MIN "size: elements to copy; by default as many as both have."

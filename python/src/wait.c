@@ -218,10 +218,10 @@ static PyObject *run_and_answer(struct wait_call *c)
     return PyErr_Occurred() ? NULL : result_of(c, result);
 }
 
-static struct py_params one_params = {{"ivar", "cmp", "value"}, 3};
-static struct py_params many_params = {{"ivars", "cmp", "value", "status"}, 3};
-static struct py_params vector_params = {{"ivars", "cmp", "values", "status"}, 3};
-static struct py_params signal_params = {{"signal", "cmp", "value"}, 3};
+static struct py_params one_params = {.names = {"ivar", "cmp", "value"}, .required = 3};
+static struct py_params many_params = {.names = {"ivars", "cmp", "value", "status"}, .required = 3};
+static struct py_params vector_params = {.names = {"ivars", "cmp", "values", "status"}, .required = 3};
+static struct py_params signal_params = {.names = {"signal", "cmp", "value"}, .required = 3};
 
 #define ARGS PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
 
