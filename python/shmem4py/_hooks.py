@@ -2,6 +2,7 @@
 import atexit
 import sys
 import threading
+import traceback
 
 from . import _core
 
@@ -45,6 +46,17 @@ def _wrap_thread_hook(before):
             _flush()
             _core.global_exit(1)
     return excepthook
+
+
+def tell_interrupted(value):
+    """What a signal handler has raised in a call that this PE cannot leave alone: where that was, and that the job ends."""
+    _flush()
+    frames = traceback.extract_stack()[:-1] + traceback.extract_tb(value.__traceback__)
+    lines = [f'PE {_core.my_pe()} was interrupted in a call that all PEs take part in, so the job ends.\n',
+             'Traceback (most recent call last):\n', *traceback.format_list(frames),
+             *traceback.format_exception_only(type(value), value)]
+    sys.stderr.write(''.join(lines))
+    _flush()
 
 
 def install():

@@ -31,6 +31,16 @@ static int status_of(PyObject *type, PyObject *value)
     return status;
 }
 
+/* The exception has not left the call yet, so it knows no frames: those on the stack are its traceback. */
+static void tell(PyObject *value)
+{
+    PyObject *module = PyImport_ImportModule("shmem4py._hooks");
+    PyObject *result = module ? PyObject_CallMethod(module, "tell_interrupted", "O", value) : NULL;
+    if (!result) PyErr_Print();
+    Py_XDECREF(result);
+    Py_XDECREF(module);
+}
+
 static void leave_job(void)
 {
     PyObject *type, *value, *trace;
@@ -38,10 +48,7 @@ static void leave_job(void)
     PyErr_NormalizeException(&type, &value, &trace);
     if (value && trace) PyException_SetTraceback(value, trace);
     int status = status_of(type, value);
-    if (!PyErr_GivenExceptionMatches(type, PyExc_SystemExit) && shmemx_claim_report()) {
-        PySys_FormatStderr("PE %d was interrupted in a call that all PEs take part in, so the job ends:\n", py_world.pe);
-        PyErr_Display(type, value, trace);
-    }
+    if (!PyErr_GivenExceptionMatches(type, PyExc_SystemExit) && shmemx_claim_report()) tell(value);
     py_flush_streams();
     shmem_global_exit(status);
 }
