@@ -6,6 +6,7 @@ J ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE ?= cmake
 CMAKE_ARGS ?=
 NPES ?= 8
+NPES_GNN ?= 4
 PYTHON ?=
 # make has values of its own for these: only what the user says is passed on.
 ifneq ($(origin CC),default)
@@ -29,7 +30,7 @@ build_tests = $(build) --target tests -- $(if $(wildcard $(BUILD)/build.ninja),-
 	echo 'hbmesh: some tests could not be built'
 ctest = cd '$(BUILD)' && $(dir $(shell command -v $(CMAKE)))ctest --output-on-failure -j $(J)
 
-.PHONY: all help setup demo check check-all bench doc install uninstall symbols clean
+.PHONY: all help setup demo demo-gnn check check-all bench doc install uninstall symbols clean
 all:
 	@command -v $(CMAKE) >/dev/null || { echo 'CMake is missing. Install it and a C and C++ compiler' \
 		'(Debian: apt-get install cmake gcc g++), or let make demo or make check do that.'; exit 1; }
@@ -40,6 +41,7 @@ help:
 	@echo 'make              build: $(BUILD)/bin/{oshcc,oshc++,oshrun,shmem-info} work in place, and the Python'
 	@echo '                  package in $(BUILD)/python where python3 has NumPy and Python.h'
 	@echo 'make demo         install what is missing (apt-get), build, run examples/graph on $(NPES) PEs'
+	@echo 'make demo-gnn     the same for examples/gnn: a graph neural network in PyTorch, on $(NPES_GNN) PEs'
 	@echo 'make check        install what is missing (apt-get), build, run the tests'
 	@echo 'make check-all    the long tests too: stress, aarch64 under qemu'
 	@echo 'make bench        build and run the benchmarks'
@@ -62,6 +64,15 @@ demo: setup-build
 	@mkdir -p '$(BUILD)/demo'
 	@'$(BUILD)/bin/oshcc' -O2 examples/graph/*.c -o '$(BUILD)/demo/graph' -lm
 	'$(BUILD)/bin/oshrun' -n $(NPES) '$(BUILD)/demo/graph' $(DEMO_ARGS)
+
+# The interpreter is the one that has PyTorch: it need not be the one a plain make takes.
+demo-gnn: setup-demo-gnn
+	@echo 'hbmesh: building'
+	@python=$$(sh tools/python.sh numpy Python.h torch matplotlib) && mkdir -p '$(BUILD)' && \
+	{ $(MAKE) --no-print-directory all PYTHON="$$python" > '$(BUILD)/build.log' 2>&1 || \
+		{ cat '$(BUILD)/build.log'; exit 1; }; } && \
+	PYTHONPATH='$(BUILD)/python' '$(BUILD)/bin/oshrun' -n $(NPES_GNN) "$$python" examples/gnn/gnn.py \
+		--out '$(BUILD)/gnn' $(DEMO_ARGS)
 
 check: setup-check all
 	@$(build_tests)

@@ -1,0 +1,74 @@
+"""The graph and its features in symmetric memory: every PE holds a block, and every PE reads from all of them."""
+
+import numpy as np
+import shmem4py as shm
+
+import packages
+
+
+class Spread:
+    """Blocks of rows in symmetric arrays. `rows` and `sample` read what they need, and count what came from other PEs."""
+
+    def __init__(self, graph, width):
+        self.me, self.npes = shm.my_pe(), shm.n_pes()
+        self.block, self.count = graph.block, graph.count
+        self.width = width
+        # Every PE allocates the same; the last block may be shorter than the others.
+        self.features = shm.zeros((self.block, width), dtype=np.float32)
+        self.features[:len(graph.names)] = packages.name_features(graph.names, width)
+        self.links = [self.spread_links(way, most) for way, most in zip(graph.links, graph.most_links)]
+        self.whole = None       # all features, once they were gathered
+        self.fetched = np.empty((0, width), dtype=np.float32)
+        self.feature_rows = 0   # that came from other PEs
+        self.graph_bytes = 0    # links that did
+        shm.barrier_all()
+
+    def spread_links(self, way, most):
+        span = shm.zeros((self.block, 2), dtype=np.int64)
+        ends = shm.zeros(max(most, 1), dtype=np.int64)
+        span[:len(way[0])], ends[:len(way[1])] = way
+        return span, ends
+
+    def place(self, nodes):
+        """Package numbers as (row, PE)."""
+        pe = nodes // self.block
+        return nodes - pe * self.block, pe
+
+    def sample(self, way, nodes, fan, rng):
+        """At most `fan` neighbours of each package, by chance where there are more (one may come twice).
+
+        Returns (packages, which): packages[i] is a neighbour of nodes[which[i]]. The links are read from their owners.
+        """
+        span, ends = self.links[way]
+        at, pe = self.place(nodes)
+        here = shm.gather(span, at, pe)
+        start, degree = here[:, 0], here[:, 1]
+        taken = np.minimum(degree, fan)
+        which = np.repeat(np.arange(len(nodes)), taken)
+        nth = np.arange(len(which)) - (np.cumsum(taken) - taken)[which]
+        chance = (rng.random(len(which)) * degree[which]).astype(np.int64)
+        pick = start[which] + np.where(degree[which] > fan, chance, nth)
+        self.graph_bytes += 16 * np.count_nonzero(pe != self.me) + 8 * np.count_nonzero(pe[which] != self.me)
+        return shm.gather(ends, pick, pe[which]), which
+
+    def rows(self, nodes):
+        """The features of these packages, a float32 matrix: one call, whoever owns them. The next call overwrites it."""
+        if self.whole is not None:
+            return self.whole[nodes]
+        at, pe = self.place(nodes)
+        if len(nodes) > len(self.fetched):
+            self.fetched = np.empty((2 * len(nodes), self.width), dtype=np.float32)
+        self.feature_rows += np.count_nonzero(pe != self.me)
+        return shm.gather(self.features, at, pe, out=self.fetched[:len(nodes)])
+
+    def gather_all(self):
+        """What message passing does: every PE gets all rows."""
+        if self.whole is None:
+            self.whole = shm.empty((self.npes * self.block, self.width), dtype=np.float32)
+        shm.fcollect(self.whole, self.features)
+        self.feature_rows += self.block * (self.npes - 1)
+
+    def read_on_demand(self):
+        if self.whole is not None:
+            shm.free(self.whole)
+            self.whole = None
