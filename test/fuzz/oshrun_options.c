@@ -131,7 +131,7 @@ static void check_run(const struct hm_run *run, char **words, int n)
     }
     must(sum == run->npes && sum <= HM_JOB_MAX_PES && run->nprograms > 0, "sum of the PEs", words, n);
     must(run->stdin_pe >= HM_STDIN_ALL && run->stdin_pe < run->npes, "reader of the input", words, n);
-    must(run->timeout >= 0 && run->timeout <= 1e9 && run->grace >= 0 && run->grace <= 1e9, "times", words, n);
+    must(run->timeout >= 0 && run->timeout <= 1e9 && run->grace >= 0 && run->grace <= 1e9 && run->interrupt_grace >= 0, "times", words, n);
     must(run->bind >= HM_BIND_NONE && run->bind <= HM_BIND_THREAD, "binding", words, n);
 }
 

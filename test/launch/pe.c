@@ -53,6 +53,15 @@ static void on_usr(int sig)
     line(sig == SIGUSR1 ? "usr1" : sig == SIGUSR2 ? "usr2" : sig == SIGWINCH ? "winch" : "other");
 }
 
+/* As an interpreter does that has to say where it was. */
+static void on_interrupt(int sig)
+{
+    (void)sig;
+    usleep(800000);
+    line("handled");
+    _exit(0);
+}
+
 static void catch_all(void)
 {
     signal(SIGUSR1, on_usr);
@@ -155,6 +164,10 @@ int main(int argc, char **argv)
         if (me() == 0) sleep_long();
         for (;;)
             shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 42);
+    } else if (!strcmp(mode, "slow")) {
+        signal(SIGINT, on_interrupt);
+        join();
+        sleep_long();
     } else if (!strcmp(mode, "second")) { /* a child that wants to be the same PE */
         join();
         pid_t pid = fork();

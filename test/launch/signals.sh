@@ -26,6 +26,10 @@ done
 start_job 2 -n 2 sh -c 'trap "echo handled; exit 0" TERM; echo up; while :; do sleep 0.05; done'
 kill -TERM $job; ends 143 "handled TERM"
 [ "$(grep -c handled out)" = 2 ] || fail "handled TERM: $(cat out)"
+# behind SIGINT there is time for more than that
+start_job 2 -n 2 "$pe" slow
+kill -INT $job; ends 130 "handled INT"
+[ "$(grep -c handled out)" = 2 ] || fail "handled INT: $(cat out)"
 start_job 2 -n 2 sh -c 'trap "" INT TERM; echo up; while :; do sleep 0.05; done'
 kill -INT $job; ends 130 "ignored INT"
 start_job 2 --grace 600 -n 2 sh -c 'trap "" INT TERM; echo up; while :; do sleep 0.05; done'

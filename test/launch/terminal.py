@@ -102,15 +102,19 @@ sh.type("me\n")
 sh.expect("<me>")
 sh.expect("READY> ")
 
-# Ctrl-C
-sh.type("%s -n 3 %s hang\n" % (OSHRUN, PE))
-for _ in range(3):
-    sh.expect(r"up \d")
-sh.type("\x03")
-sh.expect("READY> ")
-sh.status(130, "Ctrl-C")
-sh.expect("READY> ")
-until(lambda: not running(), "Ctrl-C", 1)
+# Ctrl-C: nobody needs to be told who died of it, though PE 0 gets it from the terminal itself, before oshrun can say so
+for mode in ["hang", "word"] * 6:
+    for n in (3, 1):
+        sh.type("%s -n %d %s %s\n" % (OSHRUN, n, PE, mode))
+        for _ in range(n):
+            sh.expect(r"up \d")
+        sh.type("\x03")
+        out = sh.expect("READY> ")
+        if "hbmesh" in out:
+            fail("Ctrl-C, %d PEs: %r" % (n, out))
+        sh.status(130, "Ctrl-C")
+        sh.expect("READY> ")
+        until(lambda: not running(), "Ctrl-C", 1)
 
 # Ctrl-Z, fg, Ctrl-backslash
 sh.type("%s -n 3 %s hang\n" % (OSHRUN, PE))

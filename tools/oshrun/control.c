@@ -90,6 +90,10 @@ static void forward(struct hm_guard *g, int sig, bool tty)
 static void end_signal(struct hm_guard *g, int sig, bool tty)
 {
     if (sig == SIGINT && left_to_pe(g, tty)) return;
+    if (sig == SIGINT && tty && g->early_interrupt) {
+        g->early_interrupt = false;
+        return;
+    }
     if (g->end_signal) {
         hm_end_phase(g, HM_PHASE_KILL, 0);
         return;
@@ -98,6 +102,17 @@ static void end_signal(struct hm_guard *g, int sig, bool tty)
     forward(g, sig, tty);
     hm_tree_signal(getpid(), SIGCONT, 0);
     if (g->phase <= HM_PHASE_LINGER) hm_end_by_signal(g, sig);
+}
+
+void hm_control_interrupted(struct hm_guard *g)
+{
+    if (g->phase != HM_PHASE_RUN) return;
+    if (g->npes == 1) {
+        hm_end_fail(g, 128 + SIGINT); /* nobody else is to be told */
+        return;
+    }
+    end_signal(g, SIGINT, true);
+    g->early_interrupt = true;
 }
 
 static void window_changed(struct hm_guard *g)

@@ -72,7 +72,7 @@ void hm_end_by_signal(struct hm_guard *g, int sig)
 {
     g->end_signal = sig;
     g->exit_status = 128 + sig;
-    hm_end_phase(g, HM_PHASE_GRACE, (int64_t)(g->run->grace * 1e9));
+    hm_end_phase(g, HM_PHASE_GRACE, (int64_t)((sig == SIGINT ? g->run->interrupt_grace : g->run->grace) * 1e9));
 }
 
 static void kill_others(struct hm_guard *g)

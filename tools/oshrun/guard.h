@@ -80,6 +80,7 @@ struct hm_guard {
     bool stopping;
     int exit_status;
     int end_signal;        /* the signal that ends the job; 0: none */
+    bool early_interrupt;  /* it is a Ctrl-C that the front is about to tell us of */
     int exit_all_pe;       /* who called global_exit; -1: nobody */
     bool guessed_exit;     /* exit_all_pe and the status are what another PE's end made us believe */
     int64_t interrupts[3]; /* times of the last Ctrl-C of a job of one PE */
@@ -136,6 +137,8 @@ void hm_control_signal_all(struct hm_guard *g, int sig);
 void hm_control_continue(struct hm_guard *g);
 void hm_control_stopped(struct hm_guard *g); /* Ctrl-Z: those that have not stopped are stopped now */
 void hm_control_check_stop(struct hm_guard *g);
+/* Ctrl-C has reached a PE that shares the terminal, and its end has reached us before the front could say so. */
+void hm_control_interrupted(struct hm_guard *g);
 
 /* relay.c: streams in the loop. tick: when to look again (ns), 0: need not. */
 void hm_relay_watch(struct hm_guard *g, int number);
@@ -157,6 +160,9 @@ int hm_pe_spawn(struct hm_guard *g, int pe);
 void hm_pe_resize(struct hm_guard *g, const struct winsize *size);
 /* To the PE's process group. */
 void hm_pe_signal(struct hm_guard *g, int pe, int sig);
+
+/* python.c: puts the package of a build tree in front of PYTHONPATH; installed copies of oshrun do nothing. */
+void hm_python_path(void);
 
 /* report.c: sentences about PEs. */
 void hm_report_end(struct hm_guard *g, int pe, pid_t pid, const char *how);

@@ -178,7 +178,8 @@ static bool on_control(struct front *f, int *status)
 {
     struct hm_note note;
     ssize_t n = read(f->control, &note, sizeof note);
-    if (n < 0 && errno == EINTR) return false;
+    /* reset: a signal that the guard did not read any more; what it said before it went comes next */
+    if (n < 0 && (errno == EINTR || errno == ECONNRESET)) return false;
     if (n != sizeof note) {
         *status = guard_lost(f);
         return true;

@@ -222,7 +222,9 @@ static int apply_value(struct parse *p, enum option_id id, const char *name, con
     case OPTION_TIMEOUT:
         return set_seconds(p, name, value, 1e-3, &p->run->timeout);
     case OPTION_GRACE:
-        return set_seconds(p, name, value, 0, &p->run->grace);
+        if (set_seconds(p, name, value, 0, &p->run->grace)) return -EINVAL;
+        p->run->interrupt_grace = p->run->grace;
+        return 0;
     case OPTION_WDIR:
         p->program->wdir = value;
         return 0;
@@ -351,7 +353,7 @@ static int check_whole(struct parse *p)
 
 int hm_run_parse(struct hm_run *run, int argc, char **argv, FILE *err)
 {
-    *run = (struct hm_run){.grace = 0.5};
+    *run = (struct hm_run){.grace = 0.5, .interrupt_grace = 2};
     struct parse p = {.run = run, .word = argv + (argc > 0), .end = argv + argc, .err = err};
     int rc = parse_program(&p);
     while (!rc && p.word < p.end && !run->help && !run->version) {
@@ -467,7 +469,8 @@ void hm_run_help(FILE *out)
           "                        --wdir; PEs are numbered through from left to right\n"
           "\n"
           "Each PE finds in its environment SHMEM_PE, SHMEM_NPES, SHMEM_LOCAL_PE and\n"
-          "SHMEM_LOCAL_NPES, before it has called anything.\n"
+          "SHMEM_LOCAL_NPES, before it has called anything. In a build tree the Python\n"
+          "package that was built there is in front of PYTHONPATH.\n"
           "\n"
           "Output: on a terminal each PE writes to a terminal; elsewhere the lines of\n"
           "different PEs are never mixed, and a line that stays unfinished is passed on\n"

@@ -88,6 +88,13 @@ static int status_of(int wait_status)
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+/* A PE that shares the terminal has got the Ctrl-C that the front is about to pass on, or has got alone as it is the only
+ * one. That it ends so is no news. */
+static void check_interrupted(struct hm_guard *g, int pe, int wait_status)
+{
+    if (!g->pes[pe].own_session && status_of(wait_status) == 128 + SIGINT) hm_control_interrupted(g);
+}
+
 /* The process that oshrun started for this PE has ended. */
 static void child_ended(struct hm_guard *g, int pe, int wait_status)
 {
@@ -99,6 +106,7 @@ static void child_ended(struct hm_guard *g, int pe, int wait_status)
     p->status = wait_status;
     hm_watch_wire(g, pe);
     settle_finalized(g, pe);
+    check_interrupted(g, pe, wait_status);
     hm_report_status(how, sizeof how, wait_status);
     if (m->pid == p->pid) {
         size_t n = strlen(how);
@@ -230,6 +238,7 @@ static void grandchild_gone(struct hm_guard *g, int pe)
         size_t n = strlen(how);
         if (!WIFSIGNALED(wait_status)) snprintf(how + n, sizeof how - n, " before shmem_finalize");
         status = status_of(wait_status);
+        check_interrupted(g, pe, wait_status);
     }
     if (g->hub.members[pe].pid) member_lost(g, pe, how, status);
     if (g->pes[pe].exited) pe_ended(g, pe);
