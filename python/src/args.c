@@ -499,11 +499,12 @@ static void whole_room(struct py_room *room, const struct py_operand *target, st
 }
 
 /* A value of a dtype that has no row (bool, half, records): NumPy makes one element of it. */
-static int foreign_value(PyObject *o, const struct py_operand *target, const char *arg, struct py_room *room,
-                         struct py_operand *op)
+int py_arg_foreign(PyObject *o, const struct py_operand *target, const char *arg, struct py_room *room,
+                   struct py_operand *op)
 {
+    int how = NPY_ARRAY_CARRAY | NPY_ARRAY_ENSUREARRAY | NPY_ARRAY_FORCECAST; /* as an assignment to an array does it */
     Py_INCREF(target->descr);
-    PyObject *array = PyArray_FromAny(o, target->descr, 0, 0, NPY_ARRAY_CARRAY | NPY_ARRAY_ENSUREARRAY, NULL);
+    PyObject *array = PyArray_FromAny(o, target->descr, 0, 0, how, NULL);
     if (!array) return -1;
     room->owner = array;
     PyArrayObject *a = (PyArrayObject *)array;
@@ -523,7 +524,7 @@ int py_arg_source(PyObject *o, const struct py_type *t, const struct py_operand 
     if (PySequence_Check(o) && !PyArray_CheckScalar(o) && target->descr->type_num < NPY_OBJECT)
         return wrong_type(arg, "an array or a value", o);
     if (!t) t = py_type_of(target->descr);
-    if (!t) return foreign_value(o, target, arg, room, op);
+    if (!t) return py_arg_foreign(o, target, arg, room, op);
     whole_room(room, target, op);
     return py_arg_value(o, t, arg, room->bytes);
 }

@@ -304,12 +304,12 @@ static int parse_size(struct coll *c)
     return rc;
 }
 
-/* The standard allows no overlap but the same place in reductions and scans; the library can do that for the moves from one
- * place, too. */
+/* The standard allows no overlap but the same place in reductions and scans. The library can broadcast in place, too, and
+ * collect whatever the parts overlap. */
 static int check_overlap(const struct coll *c)
 {
     size_t to = c->bytes, from = c->bytes, n = (size_t)c->members;
-    if (c->kind == COLLECT || c->kind == FCOLLECT) to *= n;
+    if (c->kind == COLLECT || c->kind == FCOLLECT) return 0;
     if (c->kind == ALLTOALL) to *= n, from *= n;
     if (c->kind == ALLTOALLS) {
         to = c->count ? ((c->count * n - 1) * (size_t)c->tst + 1) * c->target.size : 0;
@@ -414,6 +414,10 @@ static int perform(const struct coll *c)
 {
     void *to = c->target.data;
     const void *from = c->source.data;
+    if (c->members == 1 && (c->kind == COLLECT || c->kind == FCOLLECT)) { /* they may overlap */
+        memmove(to, from, c->bytes);
+        return 0;
+    }
     switch (c->kind) {
     case BROADCAST: return shmem_broadcastmem(c->team, to, from, c->bytes, c->root);
     case COLLECT: return shmem_collectmem(c->team, to, from, c->bytes);

@@ -76,6 +76,9 @@ struct py_room {
 };
 int py_arg_source(PyObject *o, const struct py_type *t, const struct py_operand *target, const char *arg,
                   struct py_room *room, struct py_operand *op);
+/* The same for one value of a dtype that has no row. */
+int py_arg_foreign(PyObject *o, const struct py_operand *target, const char *arg, struct py_room *room,
+                   struct py_operand *op);
 
 /* Do both hold the same kind of elements? -1 with TypeError. */
 int py_same_dtype(const struct py_operand *a, const char *arg_a, const struct py_operand *b, const char *arg_b);

@@ -193,7 +193,7 @@ CALL(call_p)
     const struct py_type *t = row->type ? row->type : py_type_of(to.descr);
     room.owner = NULL;
     from.data = room.bytes;
-    if (t ? py_arg_value(a[1], t, "value", room.bytes) : py_arg_source(a[1], NULL, &to, "value", &room, &from)) return NULL;
+    if (t ? py_arg_value(a[1], t, "value", room.bytes) : py_arg_foreign(a[1], &to, "value", &room, &from)) return NULL;
     if (py_likely(w.plain))
         store_plain(to.data, from.data, to.size, w.pe);
     else
