@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from conftest import BUILD, launch_environment
+from conftest import BUILD, SRC, launch_environment
 
 REPORT = """
     from shmem4py import rc, shmem
@@ -186,6 +186,64 @@ def test_main_help_and_nonsense():
         run = module(*args)
         assert run.returncode == 2 and run.stdout == ''
         assert args[-1] in run.stderr and 'usage' in run.stderr
+
+
+# --- type stubs ---
+
+GOOD = """
+import numpy as np
+import shmem4py as shm
+from shmem4py import rc, shmem
+rc.threads = True
+level: shm.THREAD = shm.init()
+x: shm.Array = shm.alloc((2, 3), dtype=np.float32)
+shm.float_p(x[0, 1], 2.5, pe=1)
+y = shm.float_get(x[1], pe=1) + 1
+shm.int_atomic_add(shm.zeros(1, 'i'), 1, pe=0)
+with shm.Ctx.create(shm.CTX.PRIVATE) as ctx:
+    shm.put(x, np.zeros(6, np.float32), 0, ctx=ctx)
+found: int | None = shmem.wait_until_any(np.zeros(2, 'i'), '==', 0)
+mem: memoryview = shmem.alloc(3, size=8)
+shmem.free(mem)
+shmem.reduce(x, x, shmem.OP_MAX)
+team: shmem.Team = shmem.TEAM_WORLD.split_strided(size=2, num_contexts=1)
+"""
+
+WRONG = """
+import shmem4py as shm
+from shmem4py import rc, shmem
+rc.colour = 1
+shm.float_p(1.0)
+shm.float_p(shm.zeros(1), 'one', pe=0)
+shm.float_teleport(shm.zeros(1))
+pe: str = shmem.my_pe()
+shmem.put(shm.zeros(1), shm.zeros(1), 0, context=None)
+"""
+
+
+def test_stubs_are_of_this_package(tmp_path):
+    source = os.path.join(SRC, 'python')
+    subprocess.run([sys.executable, os.path.join(source, 'make_stubs.py'), str(tmp_path)], env=launch_environment(), check=True,
+                   timeout=60)
+    for name in ('__init__.pyi', 'shmem.pyi'):
+        with open(os.path.join(source, 'shmem4py', name), encoding='ascii') as file:
+            assert (tmp_path / name).read_text() == file.read(), 'run python/make_stubs.py'
+
+
+def test_stubs_by_mypy(tmp_path):
+    pytest.importorskip('mypy')
+    for name, text in (('good', GOOD), ('wrong', WRONG)):
+        (tmp_path / f'{name}.py').write_text(text)
+    env = launch_environment({'MYPYPATH': os.path.join(BUILD, 'python')})
+
+    def mypy(name):
+        return subprocess.run([sys.executable, '-m', 'mypy', '--strict', '--cache-dir', str(tmp_path / 'cache'), f'{name}.py'],
+                              cwd=tmp_path, env=env, text=True, timeout=300, stdout=subprocess.PIPE)
+    run = mypy('good')
+    assert run.returncode == 0, run.stdout
+    run = mypy('wrong')
+    lines = {int(line.split(':')[1]) for line in run.stdout.splitlines() if ': error:' in line}
+    assert lines == set(range(4, 10)), run.stdout
 
 
 # --- the distribution of PyPI ---
