@@ -358,11 +358,11 @@ static int config_of(PyObject *o, const char *arg, shmem_team_config_t *config, 
     return rc;
 }
 
-/* How many PEs there are from start on, as range(start, members, stride) counts them. */
-static int size_of_range(int start, int stride, int members)
+/* How many PEs there are from start on, up or down. */
+static int size_from(int start, int stride, int members)
 {
-    if (stride > 0) return start < members ? (members - 1 - start) / stride + 1 : 0;
-    return start > members && stride ? (start - members - 1) / -stride + 1 : 0;
+    if (start < 0 || start >= members) return 0;
+    return stride > 0 ? (members - 1 - start) / stride + 1 : (int)(start / -(long)stride) + 1;
 }
 
 struct split {
@@ -378,7 +378,7 @@ static int parse_split(PyObject *const *o, PyObject *extra, int members, struct 
         PyErr_SetString(PyExc_ValueError, "stride: 0 needs a size of 1");
         return -1;
     }
-    if (number_of(o[2], "size", size_of_range(s->start, s->stride ? s->stride : 1, members), &s->size)) return -1;
+    if (number_of(o[2], "size", size_from(s->start, s->stride ? s->stride : 1, members), &s->size)) return -1;
     return config_of(o[3], "config", &s->config, &s->mask) || take_config(extra, "config", &s->config, &s->mask) ? -1 : 0;
 }
 
