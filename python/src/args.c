@@ -65,7 +65,8 @@ static int wrong_type(const char *arg, const char *wanted, PyObject *o)
 static PyObject *index_of(PyObject *o, const char *arg)
 {
     if (PyLong_Check(o)) return Py_NewRef(o);
-    PyObject *n = PyArray_Check(o) && PyArray_NDIM((PyArrayObject *)o) ? NULL : PyNumber_Index(o);
+    bool no_number = PyArray_IsScalar(o, Bool) || (PyArray_Check(o) && PyArray_NDIM((PyArrayObject *)o));
+    PyObject *n = no_number ? NULL : PyNumber_Index(o);
     if (n) return n;
     PyErr_Clear();
     wrong_type(arg, "an integer", o);

@@ -67,7 +67,7 @@ static int parse_array(PyObject *o, const char *arg, struct numbers *n)
 static int parse_one(PyObject *o, const char *arg, struct numbers *n)
 {
     int overflow;
-    PyObject *number = PyNumber_Index(o);
+    PyObject *number = PyArray_IsScalar(o, Bool) ? NULL : PyNumber_Index(o);
     if (!number) {
         PyErr_Clear();
         return not_integers(o, arg);

@@ -170,7 +170,7 @@ static PyObject *call_del_lock(ARGS)
     long *lock;
     if (parse_lock(self, args, nargs, kwnames, &lock)) return NULL;
     py_block *block = py_block_at(lock);
-    if (!block || block->start != (char *)lock)
+    if (!block || block->start != (char *)lock || block->bytes != sizeof *lock)
         return PyErr_Format(PyExc_ValueError, "lock: it was not made by new_lock");
     Py_INCREF(block);
     int rc = lock_free(block);

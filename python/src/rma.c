@@ -600,7 +600,7 @@ CALL(call_del_signal)
     if (py_parse(&signal_only_params, name, args, nargs, kwnames, a) || py_need(name)) return NULL;
     if (py_arg_signal(a[0], &signal)) return NULL;
     py_block *block = py_block_at(signal);
-    if (!block || block->start != (char *)signal) {
+    if (!block || block->start != (char *)signal || block->bytes != sizeof *signal) {
         PyErr_SetString(PyExc_ValueError, "signal: it was not made by new_signal");
         return NULL;
     }
