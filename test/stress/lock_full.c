@@ -20,8 +20,9 @@ static long next_ticket(void) { return shmem_long_atomic_fetch(&lock, 0) & 0xfff
 /* Not as long as it is the newest, whose ticket could be given back, and not with the last one. */
 static int leave(int can_return)
 {
-    if (ticket == ROOM + 1) shmem_long_p(&stuck, 1, 0);
-    return can_return && ticket < LAST && next_ticket() > ticket + 1;
+    int answer = can_return && ticket < LAST && next_ticket() > ticket + 1;
+    if (answer && ticket == ROOM + 1) shmem_long_p(&stuck, 1, 0);
+    return answer;
 }
 
 static void on_alarm(int sig) { (void)sig; }
