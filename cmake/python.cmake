@@ -75,6 +75,17 @@ foreach(name IN LISTS python_files)
     endif()
 endforeach()
 
+include(python/cdef.cmake)
+
+# The headers as cffi reads them, for shmem4py.api.
+file(GLOB public_headers CONFIGURE_DEPENDS include/*.h include/shmem/*.h include/shmem/*.def)
+set(python_cdef ${python_package}/_api_cdef.py)
+add_custom_command(OUTPUT ${python_cdef}
+    COMMAND ${python} ${CMAKE_SOURCE_DIR}/python/make_cdef.py ${CMAKE_SOURCE_DIR}/include ${python_cdef}
+        ${CMAKE_C_COMPILER}
+    DEPENDS python/make_cdef.py ${public_headers} VERBATIM COMMENT "Declarations for cffi")
+add_custom_target(hbmesh_python_cdef ALL DEPENDS ${python_cdef})
+
 # --- in a wheel: pyproject.toml asks for this component alone, and puts the package's files beside it ---
 if(SKBUILD)
     # The isolated environment of a build hides what is installed beside it: -I looks past that.
@@ -88,6 +99,7 @@ if(SKBUILD)
 
     set_target_properties(hbmesh_shared PROPERTIES VERSION ${HBMESH_ABI}) # one file: a wheel holds no symbolic links
     install(TARGETS hbmesh_python LIBRARY DESTINATION shmem4py COMPONENT python)
+    install(FILES ${python_cdef} DESTINATION shmem4py COMPONENT python)
     install(TARGETS hbmesh_shared LIBRARY DESTINATION shmem4py/lib COMPONENT python NAMELINK_SKIP)
     install(TARGETS oshrun oshcc shmem-info RUNTIME DESTINATION shmem4py/bin COMPONENT python)
     # What oshcc links with; libhbmesh.so is a linker's text where elsewhere it is a link.
