@@ -31,6 +31,10 @@ from ._core import *  # noqa: F401,F403
 from ._core import Array, Block
 from ._arrays import alloc, array, empty, free, full, ones, zeros
 from ._rc import rc
+from . import _conflict
+
+_conflict.warn()
+del _conflict
 
 __version__ = '0.1.0'
 

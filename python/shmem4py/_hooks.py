@@ -52,7 +52,8 @@ def tell_interrupted(value):
     """What a signal handler has raised in a call that this PE cannot leave alone: where that was, and that the job ends."""
     _flush()
     frames = traceback.extract_stack()[:-1] + traceback.extract_tb(value.__traceback__)
-    lines = [f'PE {_core.my_pe()} was interrupted in a call that all PEs take part in, so the job ends.\n',
+    who = f'PE {_core.my_pe()}' if _core.query_initialized() else 'This PE'
+    lines = [f'{who} was interrupted in a call that all PEs take part in, so the job ends.\n',
              'Traceback (most recent call last):\n', *traceback.format_list(frames),
              *traceback.format_exception_only(type(value), value)]
     sys.stderr.write(''.join(lines))

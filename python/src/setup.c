@@ -1,4 +1,5 @@
 /* Init, finalize and query. */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "memory.h"
@@ -13,6 +14,8 @@ int py_not_ready(const char *call)
                      "to the PE (os.fork, multiprocessing)", call, py_world.pe);
     else if (py_world.finalized)
         PyErr_Format(PyExc_RuntimeError, "%s: called after shm.finalize; call shm.init again first", call);
+    else if (shmemx_is_descendant())
+        PyErr_Format(PyExc_RuntimeError, "%s: this process was started by a PE of the job and is no PE itself", call);
     else
         PyErr_Format(PyExc_RuntimeError, "%s: called before shm.init", call);
     return -1;
@@ -58,9 +61,20 @@ static int install_once(void)
 
 /* --- init and finalize --- */
 
+/* The library would end the process for it. */
+static int check_copies(void)
+{
+    char other[PATH_MAX], own[PATH_MAX];
+    if (!shmemx_other_copy(other, sizeof other, own, sizeof own)) return 0;
+    PyErr_Format(PyExc_RuntimeError, "init: two copies of the hbmesh library are loaded in this process: %s, which this package "
+                 "uses, and %s; they would not know of each other, so build or link everything against one", own, other);
+    return -1;
+}
+
 static int check_before(void)
 {
     if (py_world.forked) return py_not_ready("init");
+    if (!py_world.ready && check_copies()) return -1;
     if (!py_world.finalized && !py_world.ready && shmemx_is_descendant()) {
         PyErr_SetString(PyExc_RuntimeError, "init: this process was started by a PE of the job and is no PE itself "
                         "(multiprocessing, subprocess); start a job of its own with oshrun, or call shm.init only in PEs, "
@@ -86,13 +100,14 @@ static int open_world(int requested, int *provided)
 
 static int init(int requested, int *provided)
 {
-    if (check_before() || open_world(requested, provided)) return -1;
+    if (check_before()) return -1;
+    if (!py_world.ready) py_interrupt_start(); /* Ctrl-C works while this PE waits for the others, too */
+    if (open_world(requested, provided)) return -1;
     py_world.inits++;
     if (py_world.ready) return 0;
     py_world.pe = shmem_my_pe();
     py_world.npes = shmem_n_pes();
     py_world.ready = 1;
-    py_interrupt_start();
     return py_memory_start() || install_once() ? -1 : 0;
 }
 

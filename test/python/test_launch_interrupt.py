@@ -167,3 +167,15 @@ def test_ctrl_c_on_a_terminal(tmp_path, call):
     status, text = terminal_job(tmp_path, f"print('ready', flush=True)\n{call}\nprint('not reached')\n", 3, "ready")
     assert status == 130, (status, text)
     assert "not reached" not in text and text.count("Traceback") == 1 and text.count("KeyboardInterrupt") == 1, text
+
+
+def test_interrupt_while_init_waits_for_the_others(launch):
+    r = launch(2, """
+import os, signal, threading, time
+import shmem4py as shm
+if os.environ['SHMEM_PE'] == '0':
+    time.sleep(30)
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+shm.init()
+""")
+    assert r.returncode == 130 and r.stderr.count("KeyboardInterrupt") == 1 and "prog.py" in r.stderr, r

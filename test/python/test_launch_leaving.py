@@ -215,3 +215,20 @@ if me == 2:
 shm.wait_until(flag, 'eq', 1)
 """))
     assert r.returncode == 4 and sorted(r.stdout.split("\n"))[1:] == [f"printed by {i}" for i in range(3)], r
+
+
+def test_second_copy_of_the_library(launch, tmp_path):
+    """Another file of the library in the process: init refuses, and names both."""
+    r = launch(1, """
+import ctypes, os, shutil
+import shmem4py as shm
+ours = next(line.split()[-1] for line in open('/proc/self/maps') if 'libhbmesh.so' in line)
+other = os.path.join(os.getcwd(), 'libother.so')
+shutil.copy(ours, other)
+ctypes.CDLL(other)
+try:
+    shm.init()
+except RuntimeError as e:
+    print(other in str(e) and 'libhbmesh.so' in str(e))
+""")
+    assert r.returncode == 0 and r.stdout == "True\n", r
