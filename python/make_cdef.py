@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the module shmem4py._api_cdef: what include/shmem.h and include/shmemx.h declare, as cffi wants to read it.
+"""Writes the module shmem4py._api_cdef: what shmem.h and shmemx.h declare, as cffi wants to read it.
 
 usage: make_cdef.py INCLUDE OUTPUT [CC [CFLAGS...]]
 
-The C preprocessor expands the tables of the headers, so that each type and function stands in them alone. The module
-holds four names: TYPES and FUNCTIONS (text for FFI.cdef), CONSTANTS (macros that are numbers or strings, by name) and
-HANDLES (macros that are handles: name -> (type, number)).
+The C preprocessor expands the tables of the headers, so that each type and function stands in them alone. The
+module holds four names: TYPES and FUNCTIONS (text for FFI.cdef), CONSTANTS (macros that are numbers or
+strings, by name) and HANDLES (macros that are handles: name -> (type, number)).
 """
 import os
 import re

@@ -3,9 +3,9 @@
 
 usage: PYTHONPATH=build/python python3 python/make_stubs.py [FOLDER]
 
-FOLDER (python/shmem4py by default) gets __init__.pyi and shmem.pyi. A test compares them with what this writes, so run it
-after a function has come or changed. Signatures are read from the functions; what their arguments and results are is in
-the tables below, by name.
+FOLDER (python/shmem4py by default) gets __init__.pyi and shmem.pyi. A test compares them with what this
+writes, so run it after a function has come or changed. Signatures are read from the functions; what their
+arguments and results are is in the tables below, by name.
 """
 import inspect
 import os
@@ -73,18 +73,19 @@ lib: Any
 '''
 
 ARGUMENTS = {
-    'pe': 'int', 'root': 'int', 'requested': 'int', 'status': 'int', 'level': 'int', 'options': 'int', 'start': 'int',
-    'stride': 'int', 'tst': 'int', 'sst': 'int', 'count': 'int', 'nbytes': 'int', 'sigop': 'int', 'xrange': 'int',
-    'bsize': 'int', 'nblocks': 'int', 'requested_level': 'int',
+    'pe': 'int', 'root': 'int', 'requested': 'int', 'status': 'int', 'level': 'int', 'options': 'int',
+    'start': 'int', 'stride': 'int', 'tst': 'int', 'sst': 'int', 'count': 'int', 'nbytes': 'int',
+    'sigop': 'int', 'xrange': 'int', 'bsize': 'int', 'nblocks': 'int',
     'size': 'int | None', 'align': 'int | None', 'hints': 'int | None', 'what': 'str | None',
     'ctx': 'Ctx | None', 'team': 'Team | None', 'clear': 'bool', 'blocking': 'bool', 'plain': 'bool',
     'target': 'Operand', 'source': 'Operand', 'fetch': 'NDArray[Any]', 'ivar': 'Operand',
     'ivars': 'NDArray[Any]', 'signal': 'Operand', 'lock': 'Operand | Lock', 'addr': 'Operand', 'obj': 'Any',
-    'out': 'NDArray[Any] | None', 'value': 'Number', 'cond': 'Number', 'fill_value': 'Any', 'values': 'Values',
+    'out': 'NDArray[Any] | None', 'value': 'Number', 'cond': 'Number', 'fill_value': 'Any',
+    'values': 'Values',
     'index': 'Numbers', 'cmp': 'int | str', 'op': 'str', 'shape': 'int | Sequence[int]', 'dtype': 'DTypeLike',
     'order': 'str', 'x': 'Any', 'a': 'NDArray[Any]', 'mem': 'memoryview | NDArray[Any]', 'block': 'Block',
-    'base': 'Block | memoryview', 'config': 'Mapping[str, int] | None', 'xaxis_config': 'Mapping[str, int] | None',
-    'yaxis_config': 'Mapping[str, int] | None',
+    'base': 'Block | memoryview', 'config': 'Mapping[str, int] | None',
+    'xaxis_config': 'Mapping[str, int] | None', 'yaxis_config': 'Mapping[str, int] | None',
 }
 
 # Where the name alone does not say it: pattern of the function, argument, type.
@@ -103,7 +104,8 @@ EXCEPTIONS = [
 
 # Results in which the modules differ.
 FLAT_WORDS = {'alloc': 'Array', 'new': 'Array', 'number': 'Any', 'init': 'THREAD', 'level': 'int'}
-SHMEM_WORDS = {'alloc': 'memoryview', 'new': 'NDArray[Any]', 'number': 'Number', 'init': 'None', 'level': 'THREAD'}
+SHMEM_WORDS = {'alloc': 'memoryview', 'new': 'NDArray[Any]', 'number': 'Number', 'init': 'None',
+               'level': 'THREAD'}
 
 # Results, the first pattern that matches; None is the rule.
 RESULTS = [
@@ -112,8 +114,8 @@ RESULTS = [
     (r'init_thread|query_thread', '{level}'),
     (r'info_get_version', 'Tuple[int, int]'),
     (r'info_get_name', 'str'),
-    (r'(pe|addr)_accessible|query_initialized|is_\w+|test|test_all|test_all_vector|test_lock|acquire|claim_report'
-     r'|.*_test(_all(_vector)?)?', 'bool'),
+    (r'(pe|addr)_accessible|query_initialized|is_\w+|test_lock|acquire|claim_report', 'bool'),
+    (r'(.*_)?test(_all(_vector)?)?', 'bool'),
     (r'(.*_)?(wait_until|test)_any(_vector)?', 'int | None'),
     (r'(.*_)?(wait_until|test)_some(_vector)?', 'list[int]'),
     (r'ptr', 'NDArray[Any] | None'),
@@ -132,8 +134,8 @@ RESULTS = [
 ]
 
 
-TYPED = re.compile(r'(u?(char|short|int|long|longlong|int8|int16|int32|int64)|schar|size|ptrdiff|float|double|longdouble'
-                   r'|complex[fd])_')
+TYPED = re.compile(r'(u?(char|short|int|long|longlong|int8|int16|int32|int64)|schar|size|ptrdiff'
+                   r'|float|double|longdouble|complex[fd])_')
 
 
 def annotation(function, argument):
@@ -209,11 +211,11 @@ def handle(kind, words):
             f'    def __enter__(self) -> {name}: ...\n'
             '    def __exit__(self, *args: Any) -> None: ...\n'
             '    def __bool__(self) -> bool: ...\n'
-            + ''.join(method(kind, member, words) for member in sorted(vars(kind)) if not member.startswith('_')))
+            + ''.join(method(kind, m, words) for m in sorted(vars(kind)) if not m.startswith('_')))
 
 
 def definitions(functions, words):
-    """Each function once; names that differ from one in nothing but the type they are for are written as its aliases."""
+    """Each function once; those that differ from it only in the type they are for are its aliases."""
     text, aliases, first = '', '', {}
     for name in sorted(functions, key=lambda name: (bool(TYPED.match(name)), name)):
         whole = definition(name, functions[name], words)
@@ -241,7 +243,8 @@ def stub(module, words, extra):
             functions[name] = value
         else:
             constants += f'{name}: {type(value).__name__}\n'
-    return HEAD.format(module=module.__name__) + ALIASES + extra + kinds + handles + '\n' + constants + '\n' + definitions(functions, words)
+    return '\n'.join((HEAD.format(module=module.__name__) + ALIASES + extra + kinds + handles, constants,
+                      definitions(functions, words)))
 
 
 def stubs():
@@ -263,4 +266,5 @@ def main(folder):
 
 if __name__ == '__main__':
     sys.path.pop(0)  # the package of the source tree has no extension module
-    main(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), 'shmem4py'))
+    here = os.path.dirname(os.path.abspath(__file__))
+    main(sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, 'shmem4py'))

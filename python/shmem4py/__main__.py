@@ -28,15 +28,16 @@ def _tool(library):
     """shmem-info: of the build tree or wheel that the library is of, else that of PATH."""
     here = os.path.dirname(os.path.abspath(__file__))
     folders = [os.path.join(here, 'bin'), os.path.join(os.path.dirname(os.path.dirname(library)), 'bin')]
-    return next((t for t in (shutil.which('shmem-info', path=f) for f in folders) if t), shutil.which('shmem-info'))
+    found = (shutil.which('shmem-info', path=folder) for folder in folders)
+    return next(filter(None, found), None) or shutil.which('shmem-info')
 
 
 def _options(library):
     tool = _tool(library)
     if not tool:
         return 'options    shmem-info, which shows them, is not found'
-    run = subprocess.run([tool, '--options'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding='utf-8',
-                         errors='replace', check=False)
+    run = subprocess.run([tool, '--options'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                         encoding='utf-8', errors='replace')
     return f'options    from {tool}\n{run.stdout.rstrip()}'
 
 

@@ -25,8 +25,8 @@ def _first(folder, wanted):
 def find(path=None, beside=None):
     """Where the distribution lies: a list of files and folders, empty when it is not installed.
 
-    Looks in the folders of ``path`` (default: sys.path) that have a ``shmem4py``, and in ``beside``, a folder of that name
-    (default: this package's).
+    Looks in the folders of ``path`` (default: sys.path) that have a ``shmem4py``, and in ``beside``, a folder
+    of that name (default: this package's).
     """
     entries = sys.path if path is None else path
     packages = [beside or os.path.dirname(os.path.abspath(__file__))]
@@ -44,7 +44,7 @@ def warn(path=None, beside=None):
     found = find(path, beside)
     if found and os.environ.get('SHMEM_PE', '0') == '0':
         warnings.warn(
-            f'the distribution shmem4py of PyPI is installed, too: {", ".join(found)}. Its package has the same name as this '
-            'one (of the distribution hbmesh), and a program may get parts of either. To remove it: pip uninstall shmem4py',
-            stacklevel=3)
+            f'the distribution shmem4py of PyPI is installed, too: {", ".join(found)}. Its package has the '
+            'name of this one (of the distribution hbmesh), and a program may get parts of either. '
+            'To remove it: pip uninstall shmem4py', stacklevel=3)
     return found

@@ -3,10 +3,11 @@
 >>> from shmem4py.api import ffi, lib
 >>> from shmem4py.api.lib import *
 
-``lib`` has what ``shmem.h`` and ``shmemx.h`` declare: functions, constants and handles (``SHMEM_TEAM_WORLD``). It calls
-the same library as the rest of the package, in the same process: memory of ``lib.shmem_malloc`` is symmetric for the
-functions on arrays, too, and ``lib.shmem_init`` counts with ``shm.init``. These are the functions of C: nothing is checked
-that C does not check, and what is wrong there ends the job with a sentence, not with an exception.
+``lib`` has what ``shmem.h`` and ``shmemx.h`` declare: functions, constants and handles
+(``SHMEM_TEAM_WORLD``). It calls the same library as the rest of the package, in the same process: memory of
+``lib.shmem_malloc`` is symmetric for the functions on arrays, too, and ``lib.shmem_init`` counts with
+``shm.init``. These are the functions of C: nothing is checked that C does not check, and what is wrong there
+ends the job with a sentence, not with an exception.
 
 cffi is needed here and nowhere else in the package.
 """
@@ -19,8 +20,8 @@ from . import _api_cdef
 try:
     import cffi
 except ImportError as e:
-    raise ImportError('shmem4py.api needs cffi (pip install cffi; Debian: apt-get install python3-cffi); the other modules '
-                      'of the package do without') from e
+    raise ImportError('shmem4py.api needs cffi (pip install cffi; Debian: apt-get install python3-cffi); the '
+                      'other modules of the package do without') from e
 
 __all__ = ['ffi', 'lib']
 
