@@ -1,8 +1,9 @@
-"""The module of the published package shmem4py 1.0.0: the same functions, arguments, defaults and return values.
+"""The module of the published package shmem4py 1.0.0: the same functions, arguments, defaults and results.
 
-Importing it initialises, unless ``shmem4py.rc`` or the environment say otherwise. ``shm.init()`` of the flat API counts
-together with it. The functions are those of the flat API (``import shmem4py as shm``); what differs is made here: arrays
-are plain ``numpy.ndarray`` objects, atomics return Python numbers, ``alloc`` returns a memoryview.
+Importing it initialises, unless ``shmem4py.rc`` or the environment say otherwise. ``shm.init()`` of the flat
+API counts together with it. The functions are those of the flat API (``import shmem4py as shm``); what
+differs is made here: arrays are plain ``numpy.ndarray`` objects, atomics return Python numbers, ``alloc``
+returns a memoryview.
 
 ``ffi`` and ``lib`` are those of `shmem4py.api`, which needs cffi; all else does without.
 """
@@ -42,8 +43,10 @@ info_get_name = _core.info_get_name
 
 
 class THREAD(_enum.IntEnum):
-    """Thread levels: who may call. SINGLE: the only thread; FUNNELED: the main thread; SERIALIZED: one thread at a time;
-    MULTIPLE: all at once."""
+    """Thread levels: who may call.
+
+    SINGLE: the only thread; FUNNELED: the main thread; SERIALIZED: one at a time; MULTIPLE: all at once.
+    """
 
     SINGLE = _core.THREAD_SINGLE
     FUNNELED = _core.THREAD_FUNNELED
@@ -89,7 +92,8 @@ def global_exit(status=0):
 def _initialize():
     rc = _rc.rc
     _rc.read_environment(rc)
-    # multiprocessing's spawn imports the main module again, in a process that is no PE: its calls raise, the import not.
+    # multiprocessing's spawn imports the main module again in a process that is no PE: calls raise there, the
+    # import does not.
     if rc.initialize and not _core.is_descendant():
         if rc.threads:
             init_thread(THREAD[str(rc.thread_level).upper()])
@@ -294,9 +298,10 @@ def ones(shape, dtype=float, order='C', *, align=None, hints=None):
 
 
 def full(shape, fill_value, dtype=None, order='C', *, align=None, hints=None):
-    """A new array of ``fill_value``, by default of its dtype. Collective; as in `new_array`; ends with a barrier."""
+    """A new array of ``fill_value``, by default of its dtype. Collective; ends with a barrier."""
     fill_value = np.array(fill_value)
-    a = new_array(shape, fill_value.dtype if dtype is None else dtype, order, align=align, hints=hints, clear=False)
+    dtype = fill_value.dtype if dtype is None else dtype
+    a = new_array(shape, dtype, order, align=align, hints=hints, clear=False)
     np.copyto(a, fill_value, casting='unsafe')
     _core.barrier_all()
     return a
@@ -311,8 +316,8 @@ _names = {
 }
 _ctypes = {
     'schar': 'signed char', 'longlong': 'long long', 'uchar': 'unsigned char', 'ushort': 'unsigned short',
-    'uint': 'unsigned int', 'ulong': 'unsigned long', 'ulonglong': 'unsigned long long', 'longdouble': 'long double',
-    'complexf': 'float _Complex', 'complexd': 'double _Complex',
+    'uint': 'unsigned int', 'ulong': 'unsigned long', 'ulonglong': 'unsigned long long',
+    'longdouble': 'long double', 'complexf': 'float _Complex', 'complexd': 'double _Complex',
 }
 
 
@@ -336,8 +341,11 @@ def _getbuffer(obj, readonly=False):
 # --- contexts and teams ---
 
 class CTX(_enum.IntFlag):
-    """Options of contexts. PRIVATE: for the thread that makes it; SERIALIZED: for one thread at a time; NOSTORE: `quiet`
-    and `fence` need not see to stores."""
+    """Options of contexts.
+
+    PRIVATE: for the thread that makes it; SERIALIZED: for one thread at a time; NOSTORE: `quiet` and `fence`
+    need not see to stores.
+    """
 
     PRIVATE = _core.CTX_PRIVATE
     SERIALIZED = _core.CTX_SERIALIZED
@@ -406,12 +414,12 @@ def atomic_fetch(source, pe, ctx=None):
 
 
 def atomic_swap(target, value, pe, ctx=None):
-    """Write ``value`` to the one element of ``target`` on PE ``pe``; returns what was there, a Python number."""
+    """Write ``value`` to ``target`` on PE ``pe``; returns what was there, a Python number."""
     return _core.atomic_swap(target, value, pe, ctx).item()
 
 
 def atomic_compare_swap(target, cond, value, pe, ctx=None):
-    """Write ``value`` to ``target`` on PE ``pe`` if ``cond`` is there; returns what was there, a Python number."""
+    """Write ``value`` to ``target`` on PE ``pe`` if ``cond`` is there; returns what was, a Python number."""
     return _core.atomic_compare_swap(target, cond, value, pe, ctx).item()
 
 
@@ -441,7 +449,7 @@ def atomic_fetch_xor(target, value, pe, ctx=None):
 
 
 def atomic_fetch_op(target, value, op, pe, ctx=None):
-    """Do ``op`` of `AMO` with ``value`` to ``target`` on PE ``pe``; returns what was there, a Python number."""
+    """Do ``op`` of `AMO` with ``value`` to ``target`` on PE ``pe``; returns what was, a Python number."""
     return _core.atomic_fetch_op(target, value, op, pe, ctx).item()
 
 
@@ -476,7 +484,7 @@ def _del_word(word, dtype, name):
 
 
 def new_signal():
-    """A new signal, 0. Collective. Returns a symmetric array of one uint64: ``signal[0]`` is its value on this PE."""
+    """A new signal, 0: a symmetric array of one uint64, ``signal[0]`` its value on this PE. Collective."""
     return _new_word(np.uint64, MALLOC_SIGNAL_REMOTE)
 
 
@@ -497,11 +505,13 @@ alltoalls = _core._alltoalls
 
 
 def sync(team=None):
-    """Meet the other members of ``team``, by default all PEs."""
+    """Meet the other members of ``team``, by default all PEs. Raises TypeError for what is no team."""
     if team is None:
         _core.sync_all()
+    elif isinstance(team, Team):
+        team.sync()
     else:
-        _core.sync(team)
+        raise TypeError(f'team: a Team or None is needed, not {type(team).__name__}')
 
 
 class OP(_StrEnum):
@@ -525,7 +535,7 @@ def _reduction(op, what):
     def function(target, source, size=None, team=None):
         _core._reduce(target, source, op, size, team)
     function.__name__ = function.__qualname__ = f'{op}_reduce'
-    function.__doc__ = f"""The {what} of the sources of a team's members, element by element, to each target. Collective.
+    function.__doc__ = f"""The {what} of the members' sources, element by element, to each target. Collective.
 
     size : int, optional
         Elements; by default as many as both arrays have.

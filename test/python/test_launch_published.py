@@ -51,7 +51,8 @@ def test_rc(launch):
         from shmem4py import rc
         assert shmem4py.rc is rc
         rc(threads=True, thread_level='serialized')
-        for wrong in (lambda: rc(colour=1), lambda: setattr(rc, 'colour', 1), lambda: rc(threads=False, colour=1)):
+        for wrong in (lambda: rc(colour=1), lambda: setattr(rc, 'colour', 1),
+                      lambda: rc(threads=False, colour=1)):
             try:
                 wrong()
             except TypeError as e:
@@ -155,8 +156,8 @@ def test_star_import_of_lib(launch):
 # --- python3 -m shmem4py ---
 
 def module(*args, **env):
-    return subprocess.run([sys.executable, '-m', 'shmem4py', *args], env=launch_environment(env), text=True, timeout=60,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.run([sys.executable, '-m', 'shmem4py', *args], env=launch_environment(env), timeout=60,
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 @pytest.mark.parametrize('args', [(), ('--version',)])
@@ -172,9 +173,9 @@ def test_main_info():
     run = module('--info', SHMEM_SYMMETRIC_SIZE='5m')
     assert run.returncode == 0 and run.stderr == ''
     assert f'shmem4py {shmem4py.__version__}\n' in run.stdout
-    for line, what in (('library', shmem4py.VENDOR_STRING), ('NumPy', numpy.__version__), ('extension', '_core'),
-                       ('file', 'libhbmesh.so'), ('PEs', 'not under oshrun')):
-        assert [text for text in run.stdout.splitlines() if text.startswith(line) and what in text], (line, run.stdout)
+    for begin, what in (('library', shmem4py.VENDOR_STRING), ('NumPy', numpy.__version__),
+                        ('extension', '_core'), ('file', 'libhbmesh.so'), ('PEs', 'not under oshrun')):
+        assert [line for line in run.stdout.splitlines() if line.startswith(begin) and what in line], begin
     if os.path.exists(os.path.join(BUILD, 'bin', 'shmem-info')):
         assert 'SHMEM_SYMMETRIC_SIZE' in run.stdout and '5m' in run.stdout.lower()
 
@@ -223,8 +224,8 @@ shmem.put(shm.zeros(1), shm.zeros(1), 0, context=None)
 
 def test_stubs_are_of_this_package(tmp_path):
     source = os.path.join(SRC, 'python')
-    subprocess.run([sys.executable, os.path.join(source, 'make_stubs.py'), str(tmp_path)], env=launch_environment(), check=True,
-                   timeout=60)
+    script = os.path.join(source, 'make_stubs.py')
+    subprocess.run([sys.executable, script, str(tmp_path)], env=launch_environment(), check=True, timeout=60)
     for name in ('__init__.pyi', 'shmem.pyi'):
         with open(os.path.join(source, 'shmem4py', name), encoding='ascii') as file:
             assert (tmp_path / name).read_text() == file.read(), 'run python/make_stubs.py'
@@ -237,8 +238,9 @@ def test_stubs_by_mypy(tmp_path):
     env = launch_environment({'MYPYPATH': os.path.join(BUILD, 'python')})
 
     def mypy(name):
-        return subprocess.run([sys.executable, '-m', 'mypy', '--strict', '--cache-dir', str(tmp_path / 'cache'), f'{name}.py'],
-                              cwd=tmp_path, env=env, text=True, timeout=300, stdout=subprocess.PIPE)
+        command = ['-m', 'mypy', '--strict', '--cache-dir', str(tmp_path / 'cache'), f'{name}.py']
+        return subprocess.run([sys.executable, *command], cwd=tmp_path, env=env, timeout=300, text=True,
+                              stdout=subprocess.PIPE)
     run = mypy('good')
     assert run.returncode == 0, run.stdout
     run = mypy('wrong')
@@ -262,10 +264,12 @@ def test_conflict_is_found(tmp_path):
     ours = tmp_path / 'ours' / 'shmem4py'
     ours.mkdir(parents=True)
     (tmp_path / 'ours' / 'hbmesh-0.1.0.dist-info').mkdir()
-    assert _conflict.find([str(ours.parent), '', '/nowhere', None, str(there), str(there)], str(ours)) == [record]
+    path = [str(ours.parent), '', '/nowhere', None, str(there), str(there)]
+    assert _conflict.find(path, str(ours)) == [record]
     assert _conflict.find([], str(there / 'shmem4py')) == [record]
     (there / 'shmem4py-1.0.0.dist-info').rmdir()
-    assert _conflict.find([str(there)], str(ours)) == [str(there / 'shmem4py' / 'api.cpython-311-x86_64-linux-gnu.so')]
+    extension = str(there / 'shmem4py' / 'api.cpython-311-x86_64-linux-gnu.so')
+    assert _conflict.find([str(there)], str(ours)) == [extension]
     assert _conflict.find([str(ours.parent)], str(ours)) == []
 
 

@@ -10,47 +10,48 @@ from shmem4py import shmem
 ME, N = shmem.my_pe(), shmem.n_pes()
 NEXT, BEFORE = (ME + 1) % N, (ME - 1) % N
 
-# Every function of the published package with its arguments; "x=" has a default, which is None where not said.
+# The functions of the published package with their arguments; "x=" has a default, None where not said.
 SIGNATURES = """
-info_get_version() info_get_name() init() finalize() global_exit(status=0) init_thread(requested=3) query_thread()
-my_pe() n_pes() pe_accessible(pe) addr_accessible(addr,pe) ptr(target,pe)
+info_get_version() info_get_name() init() finalize() global_exit(status=0) init_thread(requested=3)
+query_thread() my_pe() n_pes() pe_accessible(pe) addr_accessible(addr,pe) ptr(target,pe)
 alloc(count,size=1,align=,hints=,clear=True) free(mem) fromalloc(mem,shape=,dtype=,order='C')
 new_array(shape,dtype=float,order='C',align=,hints=,clear=True) del_array(a)
 array(obj,dtype=,order='K',align=,hints=) empty(shape,dtype=float,order='C',align=,hints=)
 zeros(shape,dtype=float,order='C',align=,hints=) ones(shape,dtype=float,order='C',align=,hints=)
-full(shape,fill_value,dtype=,order='C',align=,hints=)
-put(target,source,pe,size=,ctx=) get(target,source,pe,size=,ctx=)
-iput(target,source,pe,tst=1,sst=1,size=,ctx=) iget(target,source,pe,tst=1,sst=1,size=,ctx=)
-put_nbi(target,source,pe,size=,ctx=) get_nbi(target,source,pe,size=,ctx=)
-atomic_set(target,value,pe,ctx=) atomic_inc(target,pe,ctx=) atomic_add(target,value,pe,ctx=)
-atomic_and(target,value,pe,ctx=) atomic_or(target,value,pe,ctx=) atomic_xor(target,value,pe,ctx=)
-atomic_fetch(source,pe,ctx=) atomic_swap(target,value,pe,ctx=) atomic_compare_swap(target,cond,value,pe,ctx=)
-atomic_fetch_inc(target,pe,ctx=) atomic_fetch_add(target,value,pe,ctx=) atomic_fetch_and(target,value,pe,ctx=)
+full(shape,fill_value,dtype=,order='C',align=,hints=) put(target,source,pe,size=,ctx=)
+get(target,source,pe,size=,ctx=) iput(target,source,pe,tst=1,sst=1,size=,ctx=)
+iget(target,source,pe,tst=1,sst=1,size=,ctx=) put_nbi(target,source,pe,size=,ctx=)
+get_nbi(target,source,pe,size=,ctx=) atomic_set(target,value,pe,ctx=) atomic_inc(target,pe,ctx=)
+atomic_add(target,value,pe,ctx=) atomic_and(target,value,pe,ctx=) atomic_or(target,value,pe,ctx=)
+atomic_xor(target,value,pe,ctx=) atomic_fetch(source,pe,ctx=) atomic_swap(target,value,pe,ctx=)
+atomic_compare_swap(target,cond,value,pe,ctx=) atomic_fetch_inc(target,pe,ctx=)
+atomic_fetch_add(target,value,pe,ctx=) atomic_fetch_and(target,value,pe,ctx=)
 atomic_fetch_or(target,value,pe,ctx=) atomic_fetch_xor(target,value,pe,ctx=)
 atomic_fetch_nbi(fetch,source,pe,ctx=) atomic_swap_nbi(fetch,target,value,pe,ctx=)
 atomic_compare_swap_nbi(fetch,target,cond,value,pe,ctx=) atomic_fetch_inc_nbi(fetch,target,pe,ctx=)
 atomic_fetch_add_nbi(fetch,target,value,pe,ctx=) atomic_fetch_and_nbi(fetch,target,value,pe,ctx=)
 atomic_fetch_or_nbi(fetch,target,value,pe,ctx=) atomic_fetch_xor_nbi(fetch,target,value,pe,ctx=)
 atomic_op(target,value,op,pe,ctx=) atomic_fetch_op(target,value,op,pe,ctx=)
-atomic_fetch_op_nbi(fetch,target,value,op,pe,ctx=)
-new_signal() del_signal(signal) signal_fetch(signal) signal_wait_until(signal,cmp,value)
-put_signal(target,source,pe,signal,value,sigop,size=,ctx=) put_signal_nbi(target,source,pe,signal,value,sigop,size=,ctx=)
-barrier_all() sync_all() sync(team=) broadcast(target,source,root,size=,team=) collect(target,source,size=,team=)
-fcollect(target,source,size=,team=) alltoall(target,source,size=,team=) alltoalls(target,source,tst=1,sst=1,size=,team=)
-reduce(target,source,op='sum',size=,team=) and_reduce(target,source,size=,team=) or_reduce(target,source,size=,team=)
-xor_reduce(target,source,size=,team=) max_reduce(target,source,size=,team=) min_reduce(target,source,size=,team=)
-sum_reduce(target,source,size=,team=) prod_reduce(target,source,size=,team=)
-wait_until(ivar,cmp,value) wait_until_all(ivars,cmp,value,status=) wait_until_any(ivars,cmp,value,status=)
-wait_until_some(ivars,cmp,value,status=) wait_until_all_vector(ivars,cmp,values,status=)
-wait_until_any_vector(ivars,cmp,values,status=) wait_until_some_vector(ivars,cmp,values,status=)
-test(ivar,cmp,value) test_all(ivars,cmp,value,status=) test_any(ivars,cmp,value,status=)
-test_some(ivars,cmp,value,status=) test_all_vector(ivars,cmp,values,status=) test_any_vector(ivars,cmp,values,status=)
-test_some_vector(ivars,cmp,values,status=)
-fence(ctx=) quiet(ctx=) new_lock() del_lock(lock) set_lock(lock) test_lock(lock) clear_lock(lock) pcontrol(level=1)
-Ctx.create(options=0,team=) Ctx.destroy() Ctx.get_team() Ctx.fence() Ctx.quiet()
-Team.destroy() Team.split_strided(start=0,stride=1,size=,config=,**kwargs) Team.get_config() Team.my_pe() Team.n_pes()
-Team.translate_pe(pe=,team=) Team.create_ctx(options=0) Team.sync()
-Lock.destroy() Lock.acquire(blocking=True) Lock.release()
+atomic_fetch_op_nbi(fetch,target,value,op,pe,ctx=) new_signal() del_signal(signal) signal_fetch(signal)
+signal_wait_until(signal,cmp,value) put_signal(target,source,pe,signal,value,sigop,size=,ctx=)
+put_signal_nbi(target,source,pe,signal,value,sigop,size=,ctx=) barrier_all() sync_all() sync(team=)
+broadcast(target,source,root,size=,team=) collect(target,source,size=,team=)
+fcollect(target,source,size=,team=) alltoall(target,source,size=,team=)
+alltoalls(target,source,tst=1,sst=1,size=,team=) reduce(target,source,op='sum',size=,team=)
+and_reduce(target,source,size=,team=) or_reduce(target,source,size=,team=)
+xor_reduce(target,source,size=,team=) max_reduce(target,source,size=,team=)
+min_reduce(target,source,size=,team=) sum_reduce(target,source,size=,team=)
+prod_reduce(target,source,size=,team=) wait_until(ivar,cmp,value) wait_until_all(ivars,cmp,value,status=)
+wait_until_any(ivars,cmp,value,status=) wait_until_some(ivars,cmp,value,status=)
+wait_until_all_vector(ivars,cmp,values,status=) wait_until_any_vector(ivars,cmp,values,status=)
+wait_until_some_vector(ivars,cmp,values,status=) test(ivar,cmp,value) test_all(ivars,cmp,value,status=)
+test_any(ivars,cmp,value,status=) test_some(ivars,cmp,value,status=) test_all_vector(ivars,cmp,values,status=)
+test_any_vector(ivars,cmp,values,status=) test_some_vector(ivars,cmp,values,status=) fence(ctx=) quiet(ctx=)
+new_lock() del_lock(lock) set_lock(lock) test_lock(lock) clear_lock(lock) pcontrol(level=1)
+Ctx.create(options=0,team=) Ctx.destroy() Ctx.get_team() Ctx.fence() Ctx.quiet() Team.destroy()
+Team.split_strided(start=0,stride=1,size=,config=,**kwargs) Team.get_config() Team.my_pe() Team.n_pes()
+Team.translate_pe(pe=,team=) Team.create_ctx(options=0) Team.sync() Lock.destroy() Lock.acquire(blocking=True)
+Lock.release()
 """.split()
 
 
@@ -114,8 +115,10 @@ def test_atomics_return_python_numbers(word, dtype, kind):
     assert (type(old), old) == (kind, 50)
     shmem.barrier_all()
     if kind is int:
-        for call, value in ((shmem.atomic_fetch_add, 60), (shmem.atomic_fetch_or, 61), (shmem.atomic_fetch_and, 61),
-                            (shmem.atomic_fetch_xor, 1)) if dtype == 'Q' else ((shmem.atomic_fetch_add, 60),):
+        calls = [(shmem.atomic_fetch_add, 60)]
+        if dtype == 'Q':
+            calls += [(shmem.atomic_fetch_or, 61), (shmem.atomic_fetch_and, 61), (shmem.atomic_fetch_xor, 1)]
+        for call, value in calls:
             old = call(a, 1, NEXT)
             assert (type(old), old) == (int, value)
         old = shmem.atomic_fetch_inc(a, NEXT)
@@ -127,8 +130,8 @@ def test_atomics_return_python_numbers(word, dtype, kind):
 
 def test_atomic_op(word):
     a, old = word('Q'), np.zeros(1, 'Q')
-    for op, value, result in (('set', 12, 12), (shmem.AMO_INC, None, 13), ('ADD', 2, 15), ('and', 6, 6), ('or', 1, 7),
-                              ('xor', 2, 5)):
+    for op, value, result in (('set', 12, 12), (shmem.AMO_INC, None, 13), ('ADD', 2, 15), ('and', 6, 6),
+                              ('or', 1, 7), ('xor', 2, 5)):
         before = shmem.atomic_fetch(a, NEXT)
         shmem.atomic_op(a, value, op, NEXT)
         assert shmem.atomic_fetch(a, NEXT) == result
@@ -170,6 +173,7 @@ def test_bad_arguments():
             (ValueError, lambda: shmem.atomic_inc(a, 0)),
             (ValueError, lambda: shmem.reduce(a, a, 'mean')),
             (TypeError, lambda: shmem.reduce(a, a, 1)),
+            (TypeError, lambda: shmem.sync(0)),
             (ValueError, lambda: shmem.wait_until(a[:1], 'about', 1))):
         with pytest.raises(error):
             bad()
@@ -274,8 +278,8 @@ def test_lock_object():
 def test_reductions():
     a, b = shmem.full(3, ME + 1, 'L'), shmem.zeros(3, 'L')
     values = np.arange(1, N + 1)
-    for op, ufunc in (('and', np.bitwise_and), ('or', np.bitwise_or), ('xor', np.bitwise_xor), ('max', np.maximum),
-                      ('min', np.minimum), ('sum', np.add), ('prod', np.multiply)):
+    for op, ufunc in (('and', np.bitwise_and), ('or', np.bitwise_or), ('xor', np.bitwise_xor),
+                      ('max', np.maximum), ('min', np.minimum), ('sum', np.add), ('prod', np.multiply)):
         b[...] = 99
         shmem.barrier_all()
         shmem.reduce(b, a, op, 2)
@@ -317,3 +321,49 @@ def test_contexts_and_teams():
             shmem.Team(wrong)
     with pytest.raises(RuntimeError):
         shmem.TEAM_INVALID.my_pe()
+
+
+@pytest.mark.parametrize('dtype', ['?', 'e', 'G', 'S3', 'M8[s]', [('a', 'i4'), ('b', 'f8')]])
+def test_other_dtypes_are_moved_as_bytes(dtype):
+    size = np.dtype(dtype).itemsize
+    bits = np.array([1, 0], '?') if dtype == '?' else np.frombuffer(bytes(range(1, 1 + 2 * size)), dtype)
+    a, b = shmem.zeros(2, dtype), shmem.zeros(2 * N, dtype)
+    shmem.barrier_all()
+    shmem.put(a, bits, NEXT)
+    shmem.barrier_all()
+    assert a.tobytes() == bits.tobytes()
+    mine = np.zeros(2, dtype)
+    shmem.get(mine, a, NEXT)
+    assert mine.tobytes() == bits.tobytes()
+    shmem.fcollect(b, a)
+    assert b.tobytes() == bits.tobytes() * N
+    with pytest.raises(TypeError):
+        shmem.sum_reduce(a, a)
+    with pytest.raises(TypeError):
+        shmem.atomic_add(a[:1], 1, NEXT)
+    shmem.barrier_all()
+    shmem.free(a)
+    shmem.free(b)
+
+
+def test_dtypes_of_one_kind_and_size_are_one():
+    a = shmem.zeros(2, 'l')
+    shmem.barrier_all()
+    shmem.put(a, np.array([1, 2], 'q'), NEXT)
+    shmem.barrier_all()
+    assert list(a) == [1, 2]
+    shmem.free(a)
+
+
+def test_as_many_as_both_have():
+    a, b = shmem.zeros(5, 'i'), shmem.ones(3, 'i')
+    shmem.barrier_all()
+    shmem.put(a, b, NEXT)
+    shmem.barrier_all()
+    assert list(a) == [1, 1, 1, 0, 0]
+    shmem.broadcast(b, a, 0)
+    shmem.sum_reduce(a, b)
+    assert list(a) == [N, N, N, 0, 0]
+    shmem.barrier_all()
+    shmem.free(a)
+    shmem.free(b)

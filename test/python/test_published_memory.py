@@ -135,8 +135,9 @@ def test_dropped_arrays_come_back():
 
 
 def test_bad_arguments_of_allocations():
-    for bad in (lambda: shmem.alloc(-1), lambda: shmem.alloc(1, -1), lambda: shmem.zeros(-1), lambda: shmem.zeros((2, -1)),
-                lambda: shmem.zeros(2, order='K'), lambda: shmem.alloc(8, 1, 3)):
+    for bad in (lambda: shmem.alloc(-1), lambda: shmem.alloc(1, -1), lambda: shmem.zeros(-1),
+                lambda: shmem.zeros((2, -1)), lambda: shmem.zeros(2, order='K'),
+                lambda: shmem.alloc(8, 1, 3)):
         with pytest.raises(ValueError):
             bad()
     for bad in (lambda: shmem.alloc(1.5), lambda: shmem.zeros(2.5), lambda: shmem.zeros(2, object),
