@@ -208,6 +208,8 @@ mem: memoryview = shmem.alloc(3, size=8)
 shmem.free(mem)
 shmem.reduce(x, x, shmem.OP_MAX)
 team: shmem.Team = shmem.TEAM_WORLD.split_strided(size=2, num_contexts=1)
+from shmem4py.api import ffi, lib
+lib.shmem_int_p(ffi.new("int *"), 1, 0)
 """
 
 WRONG = """
