@@ -154,13 +154,30 @@ HM_INLINE const char *element_at(const void *base, size_t index, size_t size, in
     return at;
 }
 
+/* Elements far apart cost a miss each, of the cache and of the page table. They are asked for this many ahead, so that the
+ * misses overlap; the ring holds the addresses that are on their way. */
+enum { GATHER_AHEAD = 32 };
+
+HM_INLINE const char *gather_from(struct hm_ctx *ctx, const void *source, const size_t *index, const int *pe, size_t i,
+                                  size_t size, const char *call)
+{
+    const struct hm_peer *peer;
+    int world = ctx->team ? hm_team_world_pe(ctx->team, pe[i], call) : pe[i];
+    const char *at = element_at(source, index[i], size, world, &peer, call, "source");
+    __builtin_prefetch(at);
+    return at;
+}
+
 HM_INLINE void gather_size(struct hm_ctx *ctx, char *dest, const void *source, const size_t *index, const int *pe,
                            size_t n, size_t size, const char *call)
 {
-    const struct hm_peer *peer;
+    const char *ring[GATHER_AHEAD];
+    size_t first = n < GATHER_AHEAD ? n : GATHER_AHEAD;
+    for (size_t i = 0; i < first; i++) ring[i] = gather_from(ctx, source, index, pe, i, size, call);
     for (size_t i = 0; i < n; i++, dest += size) {
-        int world = ctx->team ? hm_team_world_pe(ctx->team, pe[i], call) : pe[i];
-        memcpy(dest, element_at(source, index[i], size, world, &peer, call, "source"), size);
+        memcpy(dest, ring[i % GATHER_AHEAD], size);
+        if (i + GATHER_AHEAD < n)
+            ring[i % GATHER_AHEAD] = gather_from(ctx, source, index, pe, i + GATHER_AHEAD, size, call);
     }
 }
 
