@@ -58,7 +58,7 @@ def test_waits_for_others(shm):
         while len(seen) < n:
             seen.update(shm.wait_until_some(x, "==", me + 1, [i in seen for i in range(n)]))
         shm.barrier_all()
-        x[me] = 0
+        x[:] = 0
         shm.barrier_all()
         shm.atomic_set(x[me], 5, (me + 1) % n)
         assert shm.long_wait_until(x[(me - 1) % n], ">=", 5) is None and x[(me - 1) % n] == 5
