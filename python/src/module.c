@@ -47,7 +47,7 @@ static char *doc_of(const struct py_call *call, const char *name, const char *ty
     for (const char *p = call->doc; *p; p++) {
         if (p[0] == '%' && p[1] == 's') {
             n += (size_t)snprintf(doc + n, room - n, "%s", type);
-            p++;
+            p += *type || p[2] != ' ' ? 1 : 2; /* no type, no space behind it */
         } else if (*p == '\n' && !memchr(call->doc, '\n', (size_t)(p - call->doc))) {
             n += (size_t)snprintf(doc + n, room - n, "\n--\n\n");
         } else {
