@@ -17,13 +17,6 @@ def _version():
     return f'shmem4py {__version__}'
 
 
-def _library():
-    """The file of the library in this process, or a sentence."""
-    with open('/proc/self/maps', encoding='utf-8', errors='surrogateescape') as maps:
-        paths = sorted({line.split(None, 5)[5].strip() for line in maps if 'libhbmesh.so' in line})
-    return ', '.join(paths) or 'none in this process'
-
-
 def _tool(library):
     """shmem-info: of the build tree or wheel that the library is of, else that of PATH."""
     here = os.path.dirname(os.path.abspath(__file__))
@@ -50,8 +43,8 @@ def _module_version(name):
 
 
 def _info():
-    from . import _core, _conflict
-    library = _library()
+    from . import _api_library, _conflict, _core
+    library = ', '.join(_api_library.paths()) or 'none in this process'
     pe, npes = os.environ.get('SHMEM_PE'), os.environ.get('SHMEM_NPES')
     major, minor = _core.info_get_version()
     lines = [

@@ -16,6 +16,7 @@ import types
 
 from . import _core
 from . import _api_cdef
+from . import _api_library
 
 try:
     import cffi
@@ -31,12 +32,11 @@ ffi.cdef(_api_cdef.TYPES)
 
 def _library_path():
     """The file of the library that the extension module has loaded."""
-    with open('/proc/self/maps', encoding='utf-8', errors='surrogateescape') as maps:
-        paths = {line.split(None, 5)[5].rstrip('\n') for line in maps if 'libhbmesh.so' in line}
+    paths = _api_library.paths()
     if len(paths) != 1:
         raise ImportError('shmem4py.api: one libhbmesh.so is needed in the process, there are: '
-                          + (', '.join(sorted(paths)) or 'none'))
-    return paths.pop()
+                          + (', '.join(paths) or 'none'))
+    return paths[0]
 
 
 def _init():
