@@ -50,7 +50,7 @@ help:
 	@echo 'make uninstall    remove what make install put there'
 	@echo 'make symbols      write test/abi/symbols.txt anew from the library (after a change that is meant)'
 	@echo 'make clean        remove $(BUILD)'
-	@echo 'Variables: BUILD, CC, CXX, PREFIX, DESTDIR, J (parallel jobs: $(J)), NPES, CMAKE, CMAKE_ARGS,'
+	@echo 'Variables: BUILD, CC, CXX, PREFIX, DESTDIR, J (parallel jobs: $(J)), NPES, NPES_GNN, CMAKE, CMAKE_ARGS,'
 	@echo 'PYTHON (the interpreter of the Python part; OFF: none; default: the first of python3 and /usr/bin/python3'
 	@echo 'that has NumPy)'
 

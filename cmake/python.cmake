@@ -19,6 +19,12 @@ if(NOT HBMESH_PYTHON AND (CMAKE_CROSSCOMPILING OR HBMESH_SANITIZE))
     return()
 endif()
 
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS python/shmem4py/__init__.py)
+file(STRINGS python/shmem4py/__init__.py line REGEX "^__version__ = ['\"]${HBMESH_VERSION}['\"]$")
+if(NOT line)
+    message(FATAL_ERROR "src/base/version.h says ${HBMESH_VERSION}, python/shmem4py/__init__.py says something else")
+endif()
+
 execute_process(COMMAND ${CMAKE_COMMAND} -E env PYTHON=${HBMESH_PYTHON}
     sh ${CMAKE_SOURCE_DIR}/tools/python.sh numpy Python.h -- pytest cffi
     OUTPUT_VARIABLE python OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_VARIABLE python_lacks ERROR_STRIP_TRAILING_WHITESPACE

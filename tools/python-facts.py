@@ -2,7 +2,7 @@
 
     python-facts.py NAME ...    prints those that are missing; status 0 when none is
     python-facts.py             prints "key=value" lines for CMake
-    python-facts.py --namesake  prints the name, version and place of the shmem4py of PyPI, if that is installed
+    python-facts.py --namesake  prints name, version and place of the shmem4py of PyPI, if that is installed
 
 A NAME is a module, or Python.h. NumPy counts from 1.24 on.
 """
@@ -17,7 +17,8 @@ NUMPY = (1, 24)
 
 def has_module(name):
     try:
-        return importlib.util.find_spec(name) is not None
+        spec = importlib.util.find_spec(name)
+        return spec is not None and spec.origin is not None  # an empty folder is no module
     except (ImportError, ValueError):
         return False
 

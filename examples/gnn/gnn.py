@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """A graph neural network over one global memory: which section is a package in?
 
-Trains GraphSAGE on Debian's package graph, spread over the PEs, three times: reading just the features that a batch
-needs, gathering all features on all PEs, and without the graph. Run it under oshrun; README.md tells the rest.
+Trains GraphSAGE on Debian's package graph, spread over the PEs, three times: reading just the features that a
+batch needs, gathering all features on all PEs, and without the graph. README.md tells the rest.
 """
 
 import argparse
 import os
 import sys
 
-for library in ("OMP", "OPENBLAS", "MKL"):  # the PEs are the parallelism; threads of libraries would be in their way
+# The PEs are the parallelism; threads of libraries would be in their way.
+for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -74,7 +75,8 @@ def read_arguments(shm):
     add("--features", type=number(int, 8, 4096), default=128, help="floats in a package's features")
     add("--rate", type=number(float, 1e-6, 1), default=0.01, help="Adam's learning rate")
     add("--seed", type=number(int, 0, 1 << 30), default=0, help="of split, weights and sampling")
-    add("--gather", choices=("batch", "epoch", "once"), default="batch", help="how often all features are gathered")
+    add("--gather", choices=("batch", "epoch", "once"), default="batch",
+        help="how often all features are gathered")
     add("--out", default=OUT, help="folder for table.md, results.json and training.png")
     return parser.parse_args()
 
@@ -146,12 +148,13 @@ def train_all(shm, graph, options, say):
 
 def say_more(say, spread, ways, options):
     import report
-    whole = spread.count * spread.width * 4
-    say(f"features: {report.megabytes(whole)} in all, {report.megabytes(spread.block * spread.width * 4)} on each PE; "
-        f"gathered, all of them on each PE")
-    say(f"links read from other PEs, both ways alike: {report.megabytes(ways[0].graph_bytes / options.epochs)} per epoch")
-    say(f"features that never change need gathering only once: {report.megabytes(whole * (spread.npes - 1))} for the "
-        f"whole training")
+    whole, part = (rows * spread.width * 4 for rows in (spread.count, spread.block))
+    links = ways[0].graph_bytes / options.epochs
+    once = whole * (spread.npes - 1)
+    say(f"features: {report.megabytes(whole)} in all, {report.megabytes(part)} on each PE; "
+        "gathered, all of them on each PE")
+    say(f"links read from other PEs, both ways alike: {report.megabytes(links)} per epoch")
+    say(f"features that never change need gathering only once: {report.megabytes(once)} for all epochs")
 
 
 def main():

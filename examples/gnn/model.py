@@ -43,15 +43,18 @@ class Sage(torch.nn.Module):
 
 
 class Hop:
-    """Which rows of the layer below a layer reads: `own` for the packages themselves, `links` for each way."""
+    """Which rows of the layer below a layer reads: `own` for the packages themselves, `links` by way."""
 
     def __init__(self, below, nodes, links):
-        self.own = torch.from_numpy(np.searchsorted(below, nodes))
-        self.links = [(torch.from_numpy(np.searchsorted(below, near)), torch.from_numpy(which)) for near, which in links]
+        def place(packages):
+            return torch.from_numpy(np.searchsorted(below, packages))
+
+        self.own = place(nodes)
+        self.links = [(place(near), torch.from_numpy(which)) for near, which in links]
 
 
 class Batch:
-    """Some packages with their sampled neighbourhoods. `nodes`: all whose features are needed, each once, sorted."""
+    """Packages with their sampled neighbourhoods. `nodes`: whose features are needed, each once, sorted."""
 
     def __init__(self, spread, targets, fan_out, ways, rng):
         nodes, self.hops = targets, []

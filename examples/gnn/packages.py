@@ -13,8 +13,8 @@ class Graph:
     """The packages first ... first + owned of all, their sections, names and links in both directions.
 
     Every PE owns a block of `block` consecutive packages, the last one perhaps less. `links` holds two pairs
-    (span, ends): what a package depends on, and what depends on it. The packages at the other end of package v's links
-    are ends[span[v, 0]:][:span[v, 1]]. All numbers of packages count over all PEs.
+    (span, ends): what a package depends on, and what depends on it. The packages at the other end of package
+    v's links are ends[span[v, 0]:][:span[v, 1]]. All numbers of packages count over all PEs.
     """
 
     def __init__(self, names, sections, section, links, count, block, first, most_links):
@@ -65,7 +65,8 @@ def read_header(path, lines):
     if not head:
         raise ValueError(f"{path}: this is no package graph")
     count, _, nsections = map(int, head.groups()[:3])
-    if not count or not nsections or len(lines) < count + nsections + 2 or lines[count + nsections + 1] != "end":
+    last = count + nsections + 1
+    if not count or not nsections or len(lines) <= last or lines[last] != "end":
         raise ValueError(f"{path}: the file is not as long as its first line says")
     return count, nsections
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import statistics
 import sys
 
 WIDTH = 30
@@ -39,15 +40,16 @@ def megabytes(count):
 
 def table(ways, alone, majority, width):
     """Markdown, which reads well as plain text, too."""
-    rows = [("trained", "test accuracy", "epoch", "of it: features", "rows moved per epoch", "bytes of features per epoch")]
+    rows = [("trained", "test accuracy", "epoch", "of it: features", "rows moved per epoch",
+             "bytes of features per epoch")]
     for way in ways + [alone]:
         epochs = len(way.losses)
-        rows.append((way.name, f"{way.test:.2%}", f"{sum(way.seconds) / epochs:.2f} s",
-                     f"{sum(way.reading) / epochs:.3f} s", f"{way.rows / epochs:,.0f}",
+        rows.append((way.name, f"{way.test:.2%}", f"{statistics.median(way.seconds):.2f} s",
+                     f"{statistics.median(way.reading):.3f} s", f"{way.rows / epochs:,.0f}",
                      megabytes(way.rows / epochs * width * 4)))
     rows.append(("guess: always the most frequent section", f"{majority:.2%}", "", "", "", ""))
     sizes = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ["| " + " | ".join(cell.ljust(size) for cell, size in zip(row, sizes)) + " |" for row in rows]
+    lines = ["| " + " | ".join(map(str.ljust, row, sizes)) + " |" for row in rows]
     lines.insert(1, "|" + "|".join("-" * (size + 2) for size in sizes) + "|")
     return "\n".join(lines)
 
@@ -64,11 +66,13 @@ def picture(path, ways, alone, majority):
         wide = 4 if way is ways[0] else 1.5  # the second lies on the first
         label = f"{way.name} (test {way.test:.1%})"
         left.plot(epochs, way.losses, style, linewidth=wide, alpha=0.8)
-        right.plot(epochs, [100 * score for score in way.scores], style, linewidth=wide, alpha=0.8, label=label)
-    right.axhline(100 * majority, color="gray", linestyle=":", label=f"most frequent section ({majority:.1%})")
+        scores = [100 * score for score in way.scores]
+        right.plot(epochs, scores, style, linewidth=wide, alpha=0.8, label=label)
+    label = f"most frequent section ({majority:.1%})"
+    right.axhline(100 * majority, color="gray", linestyle=":", label=label)
     left.set(xlabel="epoch", ylabel="training loss (cross entropy)", ylim=(0, None))
     right.set(xlabel="epoch", ylabel="validation accuracy, %", ylim=(0, 100))
-    right.legend(loc="lower right", fontsize=8)
+    right.legend(loc="center right", fontsize=8)
     for axes in (left, right):
         axes.grid(alpha=0.3)
     figure.suptitle("Sections of Debian's packages", fontsize=11)

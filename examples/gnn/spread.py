@@ -1,4 +1,4 @@
-"""The graph and its features in symmetric memory: every PE holds a block, and every PE reads from all of them."""
+"""The graph and its features in symmetric memory: every PE holds a block, and reads from all of them."""
 
 import numpy as np
 import shmem4py as shm
@@ -7,7 +7,7 @@ import packages
 
 
 class Spread:
-    """Blocks of rows in symmetric arrays. `rows` and `sample` read what they need, and count what came from other PEs."""
+    """Blocks of rows in symmetric arrays. `rows` and `sample` read, and count what came from other PEs."""
 
     def __init__(self, graph, width):
         self.me, self.npes = shm.my_pe(), shm.n_pes()
@@ -37,7 +37,7 @@ class Spread:
     def sample(self, way, nodes, fan, rng):
         """At most `fan` neighbours of each package, by chance where there are more (one may come twice).
 
-        Returns (packages, which): packages[i] is a neighbour of nodes[which[i]]. The links are read from their owners.
+        Returns (packages, which): packages[i] is a neighbour of nodes[which[i]].
         """
         span, ends = self.links[way]
         at, pe = self.place(nodes)
@@ -52,7 +52,7 @@ class Spread:
         return shm.gather(ends, pick, pe[which]), which
 
     def rows(self, nodes):
-        """The features of these packages, a float32 matrix: one call, whoever owns them. The next call overwrites it."""
+        """The features of these packages, whoever owns them: a float32 matrix, until the next call."""
         if self.whole is not None:
             return self.whole[nodes]
         at, pe = self.place(nodes)

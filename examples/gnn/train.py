@@ -1,4 +1,4 @@
-"""Training over all PEs: each takes mini-batches of its own packages, and the gradients are summed in symmetric memory."""
+"""Training over all PEs: each takes batches of its own packages, and the gradients are summed over all."""
 
 import time
 
@@ -13,7 +13,7 @@ WIDE = (10, 10)     # fan-out for scoring: wider than for training, and the same
 
 
 class Result:
-    """What one training gave: `losses` and `scores` (validation) by epoch, and means per epoch of the rest."""
+    """What one training gave. By epoch: `losses`, `scores` in validation, `seconds`, of these `reading`."""
 
     def __init__(self, name):
         self.name = name
@@ -24,7 +24,7 @@ class Result:
 
 
 class Gradients:
-    """The gradients of a model as one symmetric array: PyTorch writes them there, and one reduction sums them."""
+    """The gradients of a model in one symmetric array: PyTorch writes them, and one reduction sums them."""
 
     def __init__(self, parameters):
         parameters = list(parameters)
@@ -46,7 +46,7 @@ class Gradients:
 
 
 class Training:
-    """One model on one way of getting features. The seed decides everything: two ways train the same model."""
+    """One model on one way of getting features. The seed decides all: two ways train the same model."""
 
     def __init__(self, name, spread, section, part, options, ways, gather="", progress=None):
         self.spread, self.options, self.ways, self.gather = spread, options, ways, gather
@@ -71,7 +71,9 @@ class Training:
         """Train and score. Collective; the result is the same on all PEs."""
         rng = np.random.default_rng([self.options.seed, self.spread.me])
         if self.gather == "once":
+            self.spread.feature_rows = 0
             self.spread.gather_all()
+            self.result.rows = int(self.sum(self.spread.feature_rows)[0])
         for epoch in range(self.options.epochs):
             self.result.losses.append(self.epoch(epoch, rng))
             self.result.scores.append(self.score(1))

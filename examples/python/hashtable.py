@@ -1,8 +1,8 @@
 """A hash table over all PEs, without locks: a counter for each key, found and raised by atomics.
 
-Every PE takes some of the numbers below 30000 and follows each down to 1, where an even number is halved and an odd one
-goes to 3n + 1. The table has a counter for each length of such a sequence. Its slots lie on all PEs, and whoever needs a
-new key claims a free slot of whatever PE by compare-and-swap.
+Every PE takes some of the numbers below 30000 and follows each down to 1, where an even number is halved and
+an odd one goes to 3n + 1. The table has a counter for each length of such a sequence. Its slots lie on all
+PEs, and whoever needs a new key claims a free slot of whatever PE by compare-and-swap.
 """
 import numpy as np
 import shmem4py as shm
@@ -31,7 +31,7 @@ class Table:
         return self.known[key]
 
     def claim(self, key, pe, slot):
-        """Is the slot the key's, or free until now? Of those that come at once, one gets it, and all see whom."""
+        """Is the slot the key's, or free until now? Of those that come at once, one gets it."""
         return shm.int64_atomic_compare_swap(self.keys[slot], FREE, key, pe) in (FREE, key)
 
     def add(self, key):

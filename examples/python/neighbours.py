@@ -1,18 +1,20 @@
-"""Neighbour aggregation, as in a graph neural network: every node sums its neighbours' features, wherever they are.
+"""Neighbour aggregation, as in a graph neural network: every node sums its neighbours' features.
 
-The graph is the karate club that Zachary observed in 1977: 34 members, and who is friends with whom outside of the club.
-Nodes are dealt out to the PEs in blocks. Each PE reads the features of its nodes' neighbours from their owners, on demand,
-one at a time; the owners take no part in it. (For millions of neighbours, one call: shm.gather, see ../gnn.)
+The graph is the karate club that Zachary observed in 1977: 34 members, and who is friends with whom outside
+of it. Nodes are dealt out to the PEs in blocks. Each PE reads the features of its nodes' neighbours from their
+owners, on demand, one at a time; the owners take no part in it. (Millions of neighbours take one call:
+shm.gather, see ../gnn.)
 """
 from collections import defaultdict, namedtuple
 
 import numpy as np
 import shmem4py as shm
 
-FRIENDS = """1-2 1-3 1-4 1-5 1-6 1-7 1-8 1-9 1-11 1-12 1-13 1-14 1-18 1-20 1-22 1-32 2-3 2-4 2-8 2-14 2-18 2-20 2-22 2-31
-3-4 3-8 3-9 3-10 3-14 3-28 3-29 3-33 4-8 4-13 4-14 5-7 5-11 6-7 6-11 6-17 7-17 9-31 9-33 9-34 10-34 14-34 15-33 15-34
-16-33 16-34 19-33 19-34 20-34 21-33 21-34 23-33 23-34 24-26 24-28 24-30 24-33 24-34 25-26 25-28 25-32 26-32 27-30 27-34
-28-34 29-32 29-34 30-33 30-34 31-33 31-34 32-33 32-34 33-34"""
+FRIENDS = """1-2 1-3 1-4 1-5 1-6 1-7 1-8 1-9 1-11 1-12 1-13 1-14 1-18 1-20 1-22 1-32 2-3 2-4 2-8 2-14
+2-18 2-20 2-22 2-31 3-4 3-8 3-9 3-10 3-14 3-28 3-29 3-33 4-8 4-13 4-14 5-7 5-11 6-7 6-11 6-17 7-17 9-31
+9-33 9-34 10-34 14-34 15-33 15-34 16-33 16-34 19-33 19-34 20-34 21-33 21-34 23-33 23-34 24-26 24-28 24-30
+24-33 24-34 25-26 25-28 25-32 26-32 27-30 27-34 28-34 29-32 29-34 30-33 30-34 31-33 31-34 32-33 32-34
+33-34"""
 MEMBERS = 34
 
 Neighbor = namedtuple("Neighbor", "owner_pe local_idx")
@@ -27,7 +29,8 @@ def nodes_of(pe):
         near[a - 1].append(b - 1)
         near[b - 1].append(a - 1)
     block = range(pe * NODES_PER_PE, min((pe + 1) * NODES_PER_PE, MEMBERS))
-    return [Node(v + 1, v % NODES_PER_PE, tuple(Neighbor(*divmod(u, NODES_PER_PE)) for u in near[v])) for v in block]
+    return [Node(v + 1, v % NODES_PER_PE, tuple(Neighbor(*divmod(u, NODES_PER_PE)) for u in near[v]))
+            for v in block]
 
 
 shm.init()

@@ -1,4 +1,4 @@
-"""Pi, as the area under 4 / (1 + x * x) from 0 to 1: every PE takes its strips, and one reduction adds them up."""
+"""Pi, as the area under 4 / (1 + x * x) from 0 to 1: every PE takes its strips, and a reduction adds them."""
 import numpy as np
 import shmem4py as shm
 

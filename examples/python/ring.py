@@ -1,6 +1,7 @@
 """A token goes round: who gets it writes its name on it and hands it on, data and notice in one call.
 
-put_signal writes the token into the next PE's memory and then, in the right order, its signal, for which that PE waits.
+put_signal writes the token into the next PE's memory and then, in the right order, its signal, for which that
+PE waits.
 """
 import numpy as np
 import shmem4py as shm

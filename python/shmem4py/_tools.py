@@ -1,13 +1,14 @@
-"""The console scripts of an installed package: the programs in shmem4py/bin, which take this process's place."""
+"""The console scripts of an installed package: programs in shmem4py/bin that take this process's place."""
 
 import os
 import sys
 
-BIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin")
+from . import _core
 
 
 def _become(program, name=None):
-    path = os.path.join(BIN, program)
+    # Beside the extension: in an editable installation the package's own files are elsewhere.
+    path = os.path.join(os.path.dirname(os.path.abspath(_core.__file__)), "bin", program)
     try:
         os.execv(path, [name or program] + sys.argv[1:])
     except OSError as error:

@@ -1,7 +1,7 @@
-"""What the Python tests share: how many PEs report as one, and how a job ends when one of them fails or hangs.
+"""What the Python tests share: how many PEs report as one, and how a job ends when one fails or hangs.
 
-Every PE runs the same pytest. PE 0 reports as usual, the others only what fails. The first test that fails on some PE of
-several ends the job: its PEs are no longer in step, and what they would say from there on is noise.
+Every PE runs the same pytest. PE 0 reports as usual, the others only what fails. The first test that fails on
+some PE of several ends the job: they are no longer in step, and what they would say from then on is noise.
 """
 
 import faulthandler
@@ -33,7 +33,7 @@ def pytest_configure(config):
 def pytest_runtest_protocol(item):
     marker = item.get_closest_marker("limit")
     limit = marker.args[0] if marker else LIMIT
-    # It works while the interpreter is held by a call that never returns; then the launcher ends the other PEs.
+    # It works while a call that never returns holds the interpreter; then the launcher ends the other PEs.
     faulthandler.dump_traceback_later(limit, exit=True, file=sys.__stderr__)
     yield
     faulthandler.cancel_dump_traceback_later()
@@ -70,10 +70,10 @@ def shm():
 
 @pytest.fixture
 def launch(tmp_path):
-    """launch(npes, source, *arguments, options=(), env={}, timeout=60): runs a program under oshrun, in a folder of its own.
+    """launch(npes, source, *arguments, options=(), env={}, timeout=60): a program under oshrun.
 
-    source is the text of a Python program (indented as one likes). Returns subprocess.CompletedProcess, with text.
-    npes 0: without a launcher.
+    source is the text of a Python program (indented as one likes); it runs in a folder of its own. Returns
+    subprocess.CompletedProcess, with text. npes 0: without a launcher.
     """
     def run(npes, source, *arguments, options=(), env=None, timeout=60, stdin=subprocess.DEVNULL):
         program = tmp_path / "prog.py"
@@ -87,7 +87,7 @@ def launch(tmp_path):
 
 
 def launch_environment(changes=None):
-    """The environment for a job of its own: nothing of the job that runs this test, the package of the build tree first."""
+    """For a job of its own: nothing of the job that runs this test, the package of the build tree first."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("SHMEM_")}
     path = os.path.join(BUILD, "python")
     if path not in env.get("PYTHONPATH", "").split(os.pathsep):
