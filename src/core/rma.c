@@ -154,16 +154,34 @@ HM_INLINE const char *element_at(const void *base, size_t index, size_t size, in
     return at;
 }
 
+/* What all elements of a gather from the heap have in common: where it is in the heap, and how many there are from there on. */
+struct reach {
+    size_t offset, places;
+    unsigned npes;
+    const struct hm_peer *peer;
+};
+
+HM_INLINE struct reach reach_of(const void *source, size_t size)
+{
+    size_t o = (uintptr_t)source - hm_symm.heap_base;
+    size_t places = o < hm_symm.heap_limit ? (hm_symm.heap_limit - o) / size : 0;
+    return (struct reach){o, places, hm_symm.npes, hm_symm.peer};
+}
+
 /* Elements far apart cost a miss each, of the cache and of the page table. They are asked for this many ahead, so that the
  * misses overlap; the ring holds the addresses that are on their way. */
 enum { GATHER_AHEAD = 32 };
 
-HM_INLINE const char *gather_from(struct hm_ctx *ctx, const void *source, const size_t *index, const int *pe, size_t i,
+HM_INLINE const char *gather_from(struct hm_ctx *ctx, const struct reach *r, const void *source, size_t index, int pe,
                                   size_t size, const char *call)
 {
     const struct hm_peer *peer;
-    int world = ctx->team ? hm_team_world_pe(ctx->team, pe[i], call) : pe[i];
-    const char *at = element_at(source, index[i], size, world, &peer, call, "source");
+    const char *at;
+    if (hm_unlikely(ctx->team != NULL)) pe = hm_team_world_pe(ctx->team, pe, call);
+    if (hm_likely(index < r->places && (unsigned)pe < r->npes && r->peer[pe].heap))
+        at = r->peer[pe].heap + r->offset + index * size;
+    else
+        at = element_at(source, index, size, pe, &peer, call, "source");
     __builtin_prefetch(at);
     return at;
 }
@@ -171,13 +189,14 @@ HM_INLINE const char *gather_from(struct hm_ctx *ctx, const void *source, const 
 HM_INLINE void gather_size(struct hm_ctx *ctx, char *dest, const void *source, const size_t *index, const int *pe,
                            size_t n, size_t size, const char *call)
 {
+    const struct reach r = reach_of(source, size);
     const char *ring[GATHER_AHEAD];
     size_t first = n < GATHER_AHEAD ? n : GATHER_AHEAD;
-    for (size_t i = 0; i < first; i++) ring[i] = gather_from(ctx, source, index, pe, i, size, call);
-    for (size_t i = 0; i < n; i++, dest += size) {
+    for (size_t i = 0; i < first; i++) ring[i] = gather_from(ctx, &r, source, index[i], pe[i], size, call);
+    for (size_t i = 0, next = first; i < n; i++, next++, dest += size) {
         memcpy(dest, ring[i % GATHER_AHEAD], size);
-        if (i + GATHER_AHEAD < n)
-            ring[i % GATHER_AHEAD] = gather_from(ctx, source, index, pe, i + GATHER_AHEAD, size, call);
+        if (hm_likely(next < n))
+            ring[i % GATHER_AHEAD] = gather_from(ctx, &r, source, index[next], pe[next], size, call);
     }
 }
 
