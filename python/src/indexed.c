@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1024 };
+enum { CHUNK = 2048 };
 
 /* The numbers of an argument: one for all, or an array of 8 or 4 bytes each. */
 struct numbers {
@@ -80,31 +80,35 @@ static int parse_one(PyObject *o, const char *arg, struct numbers *n)
 
 /* --- ranges --- */
 
-static bool all_below32(const uint32_t *v, size_t n, uint32_t limit)
+/* Blocks of a constant length, so that compilers make vectors of it; the sign bit says that a number is below 0 or above the
+ * last that is right. */
+enum { BLOCK = 1024 };
+
+static bool all_within64(const int64_t *v, size_t n, int64_t last)
 {
-    uint32_t bad = 0;
-    for (size_t i = 0; i < n; i++) bad |= v[i] >= limit;
-    return !bad;
+    uint64_t bad = 0;
+    for (; n >= BLOCK; n -= BLOCK, v += BLOCK)
+        for (int i = 0; i < BLOCK; i++) bad |= (uint64_t)v[i] | ((uint64_t)last - (uint64_t)v[i]);
+    for (size_t i = 0; i < n; i++) bad |= (uint64_t)v[i] | ((uint64_t)last - (uint64_t)v[i]);
+    return !(bad >> 63);
 }
 
-static bool all_below64(const uint64_t *v, size_t n, uint64_t limit)
+static bool all_within32(const int32_t *v, size_t n, int32_t last)
 {
-    enum { STEP = 4096 };
-    for (size_t from = 0; from < n; from += STEP) {
-        uint64_t bad = 0;
-        size_t to = n - from < STEP ? n : from + STEP;
-        for (size_t i = from; i < to; i++) bad |= v[i] >= limit;
-        if (bad) return false;
-    }
-    return true;
+    uint32_t bad = 0;
+    for (; n >= BLOCK; n -= BLOCK, v += BLOCK)
+        for (int i = 0; i < BLOCK; i++) bad |= (uint32_t)v[i] | ((uint32_t)last - (uint32_t)v[i]);
+    for (size_t i = 0; i < n; i++) bad |= (uint32_t)v[i] | ((uint32_t)last - (uint32_t)v[i]);
+    return !(bad >> 31);
 }
 
 /* Is every number from 0 on and below the limit, so that nothing need be converted? */
 static bool are_below(const struct numbers *v, size_t n, npy_intp limit)
 {
     if (!v->array) return v->one >= 0 && v->one < limit;
-    if (v->wide) return all_below64(PyArray_DATA(v->array), n, (uint64_t)limit);
-    return all_below32(PyArray_DATA(v->array), n, limit > INT32_MAX ? (uint32_t)INT32_MAX + 1 : (uint32_t)limit);
+    if (!n || limit < 1) return !n;
+    if (v->wide) return all_within64(PyArray_DATA(v->array), n, limit - 1);
+    return all_within32(PyArray_DATA(v->array), n, limit > INT32_MAX ? INT32_MAX : (int32_t)(limit - 1));
 }
 
 static npy_intp number_at(const struct numbers *v, size_t i)
@@ -253,6 +257,13 @@ struct chunk {
     const int *pe;
 };
 
+static void narrow(int *to, const int64_t *from, size_t n)
+{
+    for (; n >= BLOCK; n -= BLOCK, to += BLOCK, from += BLOCK)
+        for (int i = 0; i < BLOCK; i++) to[i] = (int)from[i];
+    for (size_t i = 0; i < n; i++) to[i] = (int)from[i];
+}
+
 static void fill_pes(const struct indexed *x, struct chunk *c, size_t from, size_t n)
 {
     const struct numbers *v = &x->pe;
@@ -260,8 +271,7 @@ static void fill_pes(const struct indexed *x, struct chunk *c, size_t from, size
     if (!v->array) {
         if (!from) for (size_t i = 0; i < n; i++) c->pe_room[i] = (int)v->one;
     } else if (v->wide) {
-        const int64_t *wide = (const int64_t *)PyArray_DATA(v->array) + from;
-        for (size_t i = 0; i < n; i++) c->pe_room[i] = (int)wide[i];
+        narrow(c->pe_room, (const int64_t *)PyArray_DATA(v->array) + from, n);
     } else {
         c->pe = (const int *)PyArray_DATA(v->array) + from;
     }
