@@ -81,8 +81,6 @@ foreach(name IN LISTS python_files)
     endif()
 endforeach()
 
-include(python/cdef.cmake)
-
 # The headers as cffi reads them, for shmem4py.api.
 file(GLOB public_headers CONFIGURE_DEPENDS include/*.h include/shmem/*.h include/shmem/*.def)
 set(python_cdef ${python_package}/_api_cdef.py)

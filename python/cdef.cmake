@@ -1,1 +1,0 @@
-# Nothing: cmake/python.cmake makes the declarations itself.
