@@ -1,25 +1,26 @@
-/* Atomics. A word of 4 or 8 bytes is one to the library whatever its type, so two engines serve all of them. */
+/* Atomics. A word of 4 or 8 bytes is one to the library whatever its type, so two engines serve all of
+ * them. */
 #include "ops.h"
 
 #include <string.h>
 
 /* OP(name, name in the library or its stand-in, feature, what is given besides the target) */
 enum given { NOTHING, VALUE, COND };
-#define SILENT_OPS(OP)                    \
-    OP(set, set, PY_F_AMO_EXT, VALUE)     \
-    OP(inc, inc, PY_F_AMO, NOTHING)       \
-    OP(add, add, PY_F_AMO, VALUE)         \
-    OP(and, and, PY_F_AMO_BITS, VALUE)    \
-    OP(or, or, PY_F_AMO_BITS, VALUE)      \
+#define SILENT_OPS(OP)                 \
+    OP(set, set, PY_F_AMO_EXT, VALUE)  \
+    OP(inc, inc, PY_F_AMO, NOTHING)    \
+    OP(add, add, PY_F_AMO, VALUE)      \
+    OP(and, and, PY_F_AMO_BITS, VALUE) \
+    OP(or, or, PY_F_AMO_BITS, VALUE)   \
     OP(xor, xor, PY_F_AMO_BITS, VALUE)
-#define FETCHING_OPS(OP)                             \
-    OP(fetch, fetch, PY_F_AMO_EXT, NOTHING)          \
-    OP(swap, swap, PY_F_AMO_EXT, VALUE)              \
-    OP(compare_swap, compare_swap, PY_F_AMO, COND)   \
-    OP(fetch_inc, fetch_inc, PY_F_AMO, NOTHING)      \
-    OP(fetch_add, fetch_add, PY_F_AMO, VALUE)        \
-    OP(fetch_and, fetch_and, PY_F_AMO_BITS, VALUE)   \
-    OP(fetch_or, fetch_or, PY_F_AMO_BITS, VALUE)     \
+#define FETCHING_OPS(OP)                           \
+    OP(fetch, fetch, PY_F_AMO_EXT, NOTHING)        \
+    OP(swap, swap, PY_F_AMO_EXT, VALUE)            \
+    OP(compare_swap, compare_swap, PY_F_AMO, COND) \
+    OP(fetch_inc, fetch_inc, PY_F_AMO, NOTHING)    \
+    OP(fetch_add, fetch_add, PY_F_AMO, VALUE)      \
+    OP(fetch_and, fetch_and, PY_F_AMO_BITS, VALUE) \
+    OP(fetch_or, fetch_or, PY_F_AMO_BITS, VALUE)   \
     OP(fetch_xor, fetch_xor, PY_F_AMO_BITS, VALUE)
 
 #define NUMBER(name, ...) AMO_##name,
@@ -47,50 +48,86 @@ struct amo_call {
     } value, cond, old;
 };
 
-#define RUN(BITS)                                                                                                       \
-    static uint##BITS##_t run##BITS(const struct amo_call *c)                                                           \
-    {                                                                                                                   \
-        uint##BITS##_t *at = (uint##BITS##_t *)c->target.data, value = c->value.u##BITS;                                \
-        shmem_ctx_t ctx = c->w.ctx;                                                                                     \
-        int pe = c->w.pe;                                                                                               \
-        switch (c->op) {                                                                                                \
-        case AMO_set: shmem_ctx_uint##BITS##_atomic_set(ctx, at, value, pe); break;                                     \
-        case AMO_inc: shmem_ctx_uint##BITS##_atomic_inc(ctx, at, pe); break;                                            \
-        case AMO_add: shmem_ctx_uint##BITS##_atomic_add(ctx, at, value, pe); break;                                     \
-        case AMO_and: shmem_ctx_uint##BITS##_atomic_and(ctx, at, value, pe); break;                                     \
-        case AMO_or: shmem_ctx_uint##BITS##_atomic_or(ctx, at, value, pe); break;                                       \
-        case AMO_xor: shmem_ctx_uint##BITS##_atomic_xor(ctx, at, value, pe); break;                                     \
-        case AMO_fetch: return shmem_ctx_uint##BITS##_atomic_fetch(ctx, at, pe);                                        \
-        case AMO_swap: return shmem_ctx_uint##BITS##_atomic_swap(ctx, at, value, pe);                                   \
-        case AMO_compare_swap: return shmem_ctx_uint##BITS##_atomic_compare_swap(ctx, at, c->cond.u##BITS, value, pe);  \
-        case AMO_fetch_inc: return shmem_ctx_uint##BITS##_atomic_fetch_inc(ctx, at, pe);                                \
-        case AMO_fetch_add: return shmem_ctx_uint##BITS##_atomic_fetch_add(ctx, at, value, pe);                         \
-        case AMO_fetch_and: return shmem_ctx_uint##BITS##_atomic_fetch_and(ctx, at, value, pe);                         \
-        case AMO_fetch_or: return shmem_ctx_uint##BITS##_atomic_fetch_or(ctx, at, value, pe);                           \
-        case AMO_fetch_xor: return shmem_ctx_uint##BITS##_atomic_fetch_xor(ctx, at, value, pe);                         \
-        case AMOS: break;                                                                                               \
-        }                                                                                                               \
-        return 0;                                                                                                       \
-    }                                                                                                                   \
-    static void run##BITS##_nbi(const struct amo_call *c)                                                               \
-    {                                                                                                                   \
-        uint##BITS##_t *at = (uint##BITS##_t *)c->target.data, *fetch = (uint##BITS##_t *)c->fetch.data;                \
-        uint##BITS##_t value = c->value.u##BITS;                                                                        \
-        shmem_ctx_t ctx = c->w.ctx;                                                                                     \
-        int pe = c->w.pe;                                                                                               \
-        switch (c->op) {                                                                                                \
-        case AMO_fetch: shmem_ctx_uint##BITS##_atomic_fetch_nbi(ctx, fetch, at, pe); return;                            \
-        case AMO_swap: shmem_ctx_uint##BITS##_atomic_swap_nbi(ctx, fetch, at, value, pe); return;                       \
-        case AMO_compare_swap:                                                                                          \
-            shmem_ctx_uint##BITS##_atomic_compare_swap_nbi(ctx, fetch, at, c->cond.u##BITS, value, pe);                 \
-            return;                                                                                                     \
-        case AMO_fetch_inc: shmem_ctx_uint##BITS##_atomic_fetch_inc_nbi(ctx, fetch, at, pe); return;                    \
-        case AMO_fetch_add: shmem_ctx_uint##BITS##_atomic_fetch_add_nbi(ctx, fetch, at, value, pe); return;             \
-        case AMO_fetch_and: shmem_ctx_uint##BITS##_atomic_fetch_and_nbi(ctx, fetch, at, value, pe); return;             \
-        case AMO_fetch_or: shmem_ctx_uint##BITS##_atomic_fetch_or_nbi(ctx, fetch, at, value, pe); return;               \
-        case AMO_fetch_xor: shmem_ctx_uint##BITS##_atomic_fetch_xor_nbi(ctx, fetch, at, value, pe); return;             \
-        default: return;                                                                                                \
-        }                                                                                                               \
+#define RUN(BITS)                                                                                        \
+    static uint##BITS##_t run##BITS(const struct amo_call *c)                                            \
+    {                                                                                                    \
+        uint##BITS##_t *at = (uint##BITS##_t *)c->target.data, value = c->value.u##BITS;                 \
+        shmem_ctx_t ctx = c->w.ctx;                                                                      \
+        int pe = c->w.pe;                                                                                \
+        switch (c->op) {                                                                                 \
+        case AMO_set:                                                                                    \
+            shmem_ctx_uint##BITS##_atomic_set(ctx, at, value, pe);                                       \
+            break;                                                                                       \
+        case AMO_inc:                                                                                    \
+            shmem_ctx_uint##BITS##_atomic_inc(ctx, at, pe);                                              \
+            break;                                                                                       \
+        case AMO_add:                                                                                    \
+            shmem_ctx_uint##BITS##_atomic_add(ctx, at, value, pe);                                       \
+            break;                                                                                       \
+        case AMO_and:                                                                                    \
+            shmem_ctx_uint##BITS##_atomic_and(ctx, at, value, pe);                                       \
+            break;                                                                                       \
+        case AMO_or:                                                                                     \
+            shmem_ctx_uint##BITS##_atomic_or(ctx, at, value, pe);                                        \
+            break;                                                                                       \
+        case AMO_xor:                                                                                    \
+            shmem_ctx_uint##BITS##_atomic_xor(ctx, at, value, pe);                                       \
+            break;                                                                                       \
+        case AMO_fetch:                                                                                  \
+            return shmem_ctx_uint##BITS##_atomic_fetch(ctx, at, pe);                                     \
+        case AMO_swap:                                                                                   \
+            return shmem_ctx_uint##BITS##_atomic_swap(ctx, at, value, pe);                               \
+        case AMO_compare_swap:                                                                           \
+            return shmem_ctx_uint##BITS##_atomic_compare_swap(ctx, at, c->cond.u##BITS, value, pe);      \
+        case AMO_fetch_inc:                                                                              \
+            return shmem_ctx_uint##BITS##_atomic_fetch_inc(ctx, at, pe);                                 \
+        case AMO_fetch_add:                                                                              \
+            return shmem_ctx_uint##BITS##_atomic_fetch_add(ctx, at, value, pe);                          \
+        case AMO_fetch_and:                                                                              \
+            return shmem_ctx_uint##BITS##_atomic_fetch_and(ctx, at, value, pe);                          \
+        case AMO_fetch_or:                                                                               \
+            return shmem_ctx_uint##BITS##_atomic_fetch_or(ctx, at, value, pe);                           \
+        case AMO_fetch_xor:                                                                              \
+            return shmem_ctx_uint##BITS##_atomic_fetch_xor(ctx, at, value, pe);                          \
+        case AMOS:                                                                                       \
+            break;                                                                                       \
+        }                                                                                                \
+        return 0;                                                                                        \
+    }                                                                                                    \
+    static void run##BITS##_nbi(const struct amo_call *c)                                                \
+    {                                                                                                    \
+        uint##BITS##_t *at = (uint##BITS##_t *)c->target.data, *fetch = (uint##BITS##_t *)c->fetch.data; \
+        uint##BITS##_t value = c->value.u##BITS;                                                         \
+        shmem_ctx_t ctx = c->w.ctx;                                                                      \
+        int pe = c->w.pe;                                                                                \
+        switch (c->op) {                                                                                 \
+        case AMO_fetch:                                                                                  \
+            shmem_ctx_uint##BITS##_atomic_fetch_nbi(ctx, fetch, at, pe);                                 \
+            return;                                                                                      \
+        case AMO_swap:                                                                                   \
+            shmem_ctx_uint##BITS##_atomic_swap_nbi(ctx, fetch, at, value, pe);                           \
+            return;                                                                                      \
+        case AMO_compare_swap:                                                                           \
+            shmem_ctx_uint##BITS##_atomic_compare_swap_nbi(ctx, fetch, at, c->cond.u##BITS, value, pe);  \
+            return;                                                                                      \
+        case AMO_fetch_inc:                                                                              \
+            shmem_ctx_uint##BITS##_atomic_fetch_inc_nbi(ctx, fetch, at, pe);                             \
+            return;                                                                                      \
+        case AMO_fetch_add:                                                                              \
+            shmem_ctx_uint##BITS##_atomic_fetch_add_nbi(ctx, fetch, at, value, pe);                      \
+            return;                                                                                      \
+        case AMO_fetch_and:                                                                              \
+            shmem_ctx_uint##BITS##_atomic_fetch_and_nbi(ctx, fetch, at, value, pe);                      \
+            return;                                                                                      \
+        case AMO_fetch_or:                                                                               \
+            shmem_ctx_uint##BITS##_atomic_fetch_or_nbi(ctx, fetch, at, value, pe);                       \
+            return;                                                                                      \
+        case AMO_fetch_xor:                                                                              \
+            shmem_ctx_uint##BITS##_atomic_fetch_xor_nbi(ctx, fetch, at, value, pe);                      \
+            return;                                                                                      \
+        default:                                                                                         \
+            return;                                                                                      \
+        }                                                                                                \
     }
 RUN(32)
 RUN(64)
@@ -110,13 +147,13 @@ static int find_type(const py_row *row, struct amo_call *c)
     c->type = row->type ? row->type : py_type_with(c->target.descr, amos[c->op].feature);
     c->num = row->type ? row->type->num : c->target.descr->type_num;
     if (c->type && py_type_has(c->type, amos[c->op].feature)) return 0;
-    PyErr_Format(PyExc_TypeError, "target: dtype %S has no atomic %s; its atomics: %s", c->target.descr, amos[c->op].name,
-                 what_it_has(c->target.descr));
+    PyErr_Format(PyExc_TypeError, "target: dtype %S has no atomic %s; its atomics: %s", c->target.descr,
+                 amos[c->op].name, what_it_has(c->target.descr));
     return -1;
 }
 
-static int parse_amo(const py_row *row, struct amo_call *c, PyObject *target, PyObject *cond, PyObject *value, PyObject *pe,
-                     PyObject *ctx)
+static int parse_amo(const py_row *row, struct amo_call *c, PyObject *target, PyObject *cond, PyObject *value,
+                     PyObject *pe, PyObject *ctx)
 {
     int need = c->op == AMO_fetch ? 0 : PY_WRITE;
     if (py_need(row->name) || py_arg_where(pe, ctx, &c->w)) return -1;
@@ -139,7 +176,8 @@ static PyObject *run(struct amo_call *c)
 static PyObject *run_nbi(const py_row *row, struct amo_call *c, PyObject *fetch)
 {
     if (py_arg_operand(fetch, row->type, PY_WRITE | PY_ONE, "fetch", &c->fetch)) return NULL;
-    if (py_same_dtype(&c->target, "target", &c->fetch, "fetch") || py_need_aligned(&c->fetch, "fetch")) return NULL;
+    if (py_same_dtype(&c->target, "target", &c->fetch, "fetch") || py_need_aligned(&c->fetch, "fetch"))
+        return NULL;
     if (c->target.size == sizeof(uint32_t))
         run32_nbi(c);
     else
@@ -155,10 +193,13 @@ static struct py_params value_params = {.names = {"target", "value", "pe", "ctx"
 static struct py_params cond_params = {.names = {"target", "cond", "value", "pe", "ctx"}, .required = 4};
 static struct py_params source_nbi_params = {.names = {"fetch", "source", "pe", "ctx"}, .required = 3};
 static struct py_params bare_nbi_params = {.names = {"fetch", "target", "pe", "ctx"}, .required = 3};
-static struct py_params value_nbi_params = {.names = {"fetch", "target", "value", "pe", "ctx"}, .required = 4};
-static struct py_params cond_nbi_params = {.names = {"fetch", "target", "cond", "value", "pe", "ctx"}, .required = 5};
+static struct py_params value_nbi_params = {.names = {"fetch", "target", "value", "pe", "ctx"},
+                                            .required = 4};
+static struct py_params cond_nbi_params = {.names = {"fetch", "target", "cond", "value", "pe", "ctx"},
+                                           .required = 5};
 static struct py_params op_params = {.names = {"target", "value", "op", "pe", "ctx"}, .required = 4};
-static struct py_params op_nbi_params = {.names = {"fetch", "target", "value", "op", "pe", "ctx"}, .required = 5};
+static struct py_params op_nbi_params = {.names = {"fetch", "target", "value", "op", "pe", "ctx"},
+                                         .required = 5};
 
 #define ARGS PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
 
@@ -170,7 +211,8 @@ static PyObject *amo(enum amo op, ARGS)
     c.op = op;
     switch (amos[op].given) {
     case NOTHING:
-        if (py_parse(op == AMO_fetch ? &source_params : &bare_params, row->name, args, nargs, kwnames, a)) return NULL;
+        if (py_parse(op == AMO_fetch ? &source_params : &bare_params, row->name, args, nargs, kwnames, a))
+            return NULL;
         return parse_amo(row, &c, a[0], NULL, NULL, a[1], a[2]) ? NULL : run(&c);
     case VALUE:
         if (py_parse(&value_params, row->name, args, nargs, kwnames, a)) return NULL;
@@ -189,7 +231,9 @@ static PyObject *amo_nbi(enum amo op, ARGS)
     c.op = op;
     switch (amos[op].given) {
     case NOTHING:
-        if (py_parse(op == AMO_fetch ? &source_nbi_params : &bare_nbi_params, row->name, args, nargs, kwnames, a)) return NULL;
+        if (py_parse(op == AMO_fetch ? &source_nbi_params : &bare_nbi_params, row->name, args, nargs, kwnames,
+                     a))
+            return NULL;
         return parse_amo(row, &c, a[1], NULL, NULL, a[2], a[3]) ? NULL : run_nbi(row, &c, a[0]);
     case VALUE:
         if (py_parse(&value_nbi_params, row->name, args, nargs, kwnames, a)) return NULL;
@@ -200,8 +244,16 @@ static PyObject *amo_nbi(enum amo op, ARGS)
     }
 }
 
-#define CALL(name, ...) static PyObject *call_##name(ARGS) { return amo(AMO_##name, self, args, nargs, kwnames); }
-#define CALL_NBI(name, ...) static PyObject *call_##name##_nbi(ARGS) { return amo_nbi(AMO_##name, self, args, nargs, kwnames); }
+#define CALL(name, ...)                                     \
+    static PyObject *call_##name(ARGS)                      \
+    {                                                       \
+        return amo(AMO_##name, self, args, nargs, kwnames); \
+    }
+#define CALL_NBI(name, ...)                                     \
+    static PyObject *call_##name##_nbi(ARGS)                    \
+    {                                                           \
+        return amo_nbi(AMO_##name, self, args, nargs, kwnames); \
+    }
 SILENT_OPS(CALL)
 FETCHING_OPS(CALL)
 FETCHING_OPS(CALL_NBI)
@@ -227,19 +279,27 @@ static PyObject *op_call(bool fetches, ARGS)
     const py_row *row = py_row_of(self);
     struct amo_call c;
     PyObject *a[5];
-    if (py_parse(&op_params, row->name, args, nargs, kwnames, a) || find_op(a[2], fetches, &c.op)) return NULL;
+    if (py_parse(&op_params, row->name, args, nargs, kwnames, a) || find_op(a[2], fetches, &c.op))
+        return NULL;
     return parse_amo(row, &c, a[0], NULL, a[1], a[3], a[4]) ? NULL : run(&c);
 }
 
-static PyObject *call_op(ARGS) { return op_call(false, self, args, nargs, kwnames); }
-static PyObject *call_fetch_op(ARGS) { return op_call(true, self, args, nargs, kwnames); }
+static PyObject *call_op(ARGS)
+{
+    return op_call(false, self, args, nargs, kwnames);
+}
+static PyObject *call_fetch_op(ARGS)
+{
+    return op_call(true, self, args, nargs, kwnames);
+}
 
 static PyObject *call_fetch_op_nbi(ARGS)
 {
     const py_row *row = py_row_of(self);
     struct amo_call c;
     PyObject *a[6];
-    if (py_parse(&op_nbi_params, row->name, args, nargs, kwnames, a) || find_op(a[3], true, &c.op)) return NULL;
+    if (py_parse(&op_nbi_params, row->name, args, nargs, kwnames, a) || find_op(a[3], true, &c.op))
+        return NULL;
     return parse_amo(row, &c, a[1], NULL, a[2], a[4], a[5]) ? NULL : run_nbi(row, &c, a[0]);
 }
 
@@ -265,7 +325,8 @@ const struct py_call py_calls_amo[] = {
     {"atomic_swap", call_swap, &value_params, PY_F_AMO_EXT, true,
      "(target, value, pe, ctx=None)\nAtomically set target on PE pe. " BEFORE "\n\n" ONE},
     {"atomic_compare_swap", call_compare_swap, &cond_params, PY_F_AMO, true,
-     "(target, cond, value, pe, ctx=None)\nAtomically set target on PE pe to value if it is cond. " BEFORE "\n\n" ONE},
+     "(target, cond, value, pe, ctx=None)\nAtomically set target on PE pe to value if it is cond. " BEFORE
+     "\n\n" ONE},
     {"atomic_fetch_inc", call_fetch_inc, &bare_params, PY_F_AMO, true,
      "(target, pe, ctx=None)\nAtomically add 1 to target on PE pe. " BEFORE "\n\n" ONE},
     {"atomic_fetch_add", call_fetch_add, &value_params, PY_F_AMO, true,
@@ -293,7 +354,8 @@ const struct py_call py_calls_amo[] = {
     {"atomic_fetch_xor_nbi", call_fetch_xor_nbi, &value_nbi_params, PY_F_AMO_BITS, true,
      "(fetch, target, value, pe, ctx=None)\natomic_fetch_xor without waiting. " LATER "\n\n" ONE},
     {"atomic_op", call_op, &op_params, PY_F_NONE, true,
-     "(target, value, op, pe, ctx=None)\nThe atomic named op: 'set', 'inc' (value is ignored), 'add', 'and', 'or', 'xor'."},
+     "(target, value, op, pe, ctx=None)\nThe atomic named op: 'set', 'inc' (value is ignored), 'add', 'and', "
+     "'or', 'xor'."},
     {"atomic_fetch_op", call_fetch_op, &op_params, PY_F_NONE, true,
      "(target, value, op, pe, ctx=None)\natomic_op, but returns what was there before."},
     {"atomic_fetch_op_nbi", call_fetch_op_nbi, &op_nbi_params, PY_F_NONE, true,

@@ -1,4 +1,5 @@
-/* Arguments of calls: keywords, PEs, contexts, arrays, values. Every message begins with the argument's name. */
+/* Arguments of calls: keywords, PEs, contexts, arrays, values. Every message begins with the argument's
+ * name. */
 #include "ops.h"
 
 #include <string.h>
@@ -8,7 +9,8 @@
 int py_params_register(struct py_params *p)
 {
     int n = 0;
-    while (p->names[n]) n++;
+    while (p->names[n])
+        n++;
     for (int i = 0; i < n; i++)
         if (!p->interned[i] && !(p->interned[i] = PyUnicode_InternFromString(p->names[i]))) return -1;
     p->count = n;
@@ -22,27 +24,31 @@ static int find_param(const struct py_params *p, PyObject *name)
     return -1;
 }
 
-static int take_keyword(const struct py_params *p, const char *call, PyObject *name, PyObject *value, PyObject **out)
+static int take_keyword(const struct py_params *p, const char *call, PyObject *name, PyObject *value,
+                        PyObject **out)
 {
     int i = find_param(p, name);
     if (i >= 0 && !out[i]) {
         out[i] = value;
         return 0;
     }
-    PyErr_Format(PyExc_TypeError, i < 0 ? "%s() got an unexpected keyword argument '%U'" :
-                 "%s() got multiple values for argument '%U'", call, name);
+    PyErr_Format(PyExc_TypeError,
+                 i < 0 ? "%s() got an unexpected keyword argument '%U'"
+                       : "%s() got multiple values for argument '%U'",
+                 call, name);
     return -1;
 }
 
-int py_parse_slow(struct py_params *p, const char *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
-                  PyObject **out)
+int py_parse_slow(struct py_params *p, const char *call, PyObject *const *args, Py_ssize_t nargs,
+                  PyObject *kwnames, PyObject **out)
 {
     if (!p->count && py_params_register(p)) return -1;
     if (nargs > p->count) {
         PyErr_Format(PyExc_TypeError, "%s() takes at most %d arguments (%zd given)", call, p->count, nargs);
         return -1;
     }
-    for (int i = 0; i < p->count; i++) out[i] = i < nargs ? args[i] : NULL;
+    for (int i = 0; i < p->count; i++)
+        out[i] = i < nargs ? args[i] : NULL;
     for (Py_ssize_t k = 0; kwnames && k < PyTuple_GET_SIZE(kwnames); k++)
         if (take_keyword(p, call, PyTuple_GET_ITEM(kwnames, k), args[nargs + k], out)) return -1;
     for (int i = 0; i < p->required; i++) {
@@ -190,7 +196,8 @@ int py_arg_word(PyObject *o, const char *arg, char *word)
     if (!text) return -1;
     word[0] = 0;
     if (n >= ROOM) return 0; /* no word of ours is that long: the caller will not know it */
-    for (Py_ssize_t i = 0; i <= n; i++) word[i] = (char)Py_TOLOWER((unsigned char)text[i]);
+    for (Py_ssize_t i = 0; i <= n; i++)
+        word[i] = (char)Py_TOLOWER((unsigned char)text[i]);
     return 0;
 }
 
@@ -200,13 +207,14 @@ int py_arg_cmp(PyObject *o, int *cmp)
         const char *name, *sign;
         int cmp;
     } known[] = {{"eq", "==", SHMEM_CMP_EQ}, {"ne", "!=", SHMEM_CMP_NE}, {"gt", ">", SHMEM_CMP_GT},
-                 {"ge", ">=", SHMEM_CMP_GE}, {"lt", "<", SHMEM_CMP_LT}, {"le", "<=", SHMEM_CMP_LE}};
+                 {"ge", ">=", SHMEM_CMP_GE}, {"lt", "<", SHMEM_CMP_LT},  {"le", "<=", SHMEM_CMP_LE}};
     char word[16];
     long long number = 0;
     bool text = PyUnicode_Check(o);
     if (text ? py_arg_word(o, "cmp", word) : arg_number(o, "cmp", &number)) return -1;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (text ? strcmp(word, known[i].name) && strcmp(word, known[i].sign) : number != known[i].cmp) continue;
+        if (text ? strcmp(word, known[i].name) && strcmp(word, known[i].sign) : number != known[i].cmp)
+            continue;
         *cmp = known[i].cmp;
         return 0;
     }
@@ -233,7 +241,8 @@ int py_arg_sigop(PyObject *o, int *sigop)
 
 static int no_value_for(PyObject *o, const struct py_type *t, const char *arg, const char *wanted)
 {
-    PyErr_Format(PyExc_TypeError, "%s: %s is needed for %s, not %.200s", arg, wanted, t->name, Py_TYPE(o)->tp_name);
+    PyErr_Format(PyExc_TypeError, "%s: %s is needed for %s, not %.200s", arg, wanted, t->name,
+                 Py_TYPE(o)->tp_name);
     return -1;
 }
 
@@ -244,11 +253,13 @@ static bool is_numpy_bool(PyObject *o)
            (py_is_element(o) && py_element_of(o)->array && PyArray_TYPE(py_element_of(o)->array) == NPY_BOOL);
 }
 
-/* A new reference to a scalar for what is an array without dimensions, o itself for what is none, NULL for the rest. */
+/* A new reference to a scalar for what is an array without dimensions, o itself for what is none, NULL for
+ * the rest. */
 static PyObject *scalar_of(PyObject *o, const struct py_type *t, const char *arg)
 {
     if (!PyArray_Check(o)) return Py_NewRef(o);
-    if (!PyArray_NDIM((PyArrayObject *)o)) return PyArray_ToScalar(PyArray_DATA((PyArrayObject *)o), (PyArrayObject *)o);
+    if (!PyArray_NDIM((PyArrayObject *)o))
+        return PyArray_ToScalar(PyArray_DATA((PyArrayObject *)o), (PyArrayObject *)o);
     no_value_for(o, t, arg, "a number");
     return NULL;
 }
@@ -256,18 +267,25 @@ static PyObject *scalar_of(PyObject *o, const struct py_type *t, const char *arg
 static void lay_integer(uint64_t v, size_t size, void *value)
 {
     switch (size) {
-    case 1: *(uint8_t *)value = (uint8_t)v; return;
-    case 2: *(uint16_t *)value = (uint16_t)v; return;
-    case 4: *(uint32_t *)value = (uint32_t)v; return;
-    default: *(uint64_t *)value = v;
+    case 1:
+        *(uint8_t *)value = (uint8_t)v;
+        return;
+    case 2:
+        *(uint16_t *)value = (uint16_t)v;
+        return;
+    case 4:
+        *(uint32_t *)value = (uint32_t)v;
+        return;
+    default:
+        *(uint64_t *)value = v;
     }
 }
 
 static int out_of_range(PyObject *o, const struct py_type *t, const char *arg)
 {
     PyErr_Clear();
-    PyErr_Format(PyExc_OverflowError, "%s: %S is out of range for %s, %s integers of %d bytes", arg, o, t->name,
-                 t->class == PY_SIGNED ? "signed" : "unsigned", t->size);
+    PyErr_Format(PyExc_OverflowError, "%s: %S is out of range for %s, %s integers of %d bytes", arg, o,
+                 t->name, t->class == PY_SIGNED ? "signed" : "unsigned", t->size);
     return -1;
 }
 
@@ -276,7 +294,8 @@ static int integer_of(PyObject *number, const struct py_type *t, const char *arg
     int overflow, unused = 64 - 8 * t->size;
     long long n = PyLong_AsLongLongAndOverflow(number, &overflow);
     if (t->class == PY_SIGNED) {
-        if (overflow || (long long)((unsigned long long)n << unused) >> unused != n) return out_of_range(number, t, arg);
+        if (overflow || (long long)((unsigned long long)n << unused) >> unused != n)
+            return out_of_range(number, t, arg);
         lay_integer((uint64_t)n, t->size, value);
         return 0;
     }
@@ -338,9 +357,15 @@ static int floating_value(PyObject *o, const struct py_type *t, const char *arg,
     }
     if (real_of(o, t, arg, &d)) return -1;
     switch (t->size) {
-    case sizeof(float): *(float *)value = (float)d; return 0;
-    case sizeof(double): *(double *)value = d; return 0;
-    default: *(long double *)value = d; return 0;
+    case sizeof(float):
+        *(float *)value = (float)d;
+        return 0;
+    case sizeof(double):
+        *(double *)value = d;
+        return 0;
+    default:
+        *(long double *)value = d;
+        return 0;
     }
 }
 
@@ -360,9 +385,12 @@ static int complex_value(PyObject *o, const struct py_type *t, const char *arg, 
 static int value_of(PyObject *o, const struct py_type *t, const char *arg, void *value)
 {
     switch (t->class) {
-    case PY_FLOATING: return floating_value(o, t, arg, value);
-    case PY_COMPLEX: return complex_value(o, t, arg, value);
-    default: return integer_value(o, t, arg, value);
+    case PY_FLOATING:
+        return floating_value(o, t, arg, value);
+    case PY_COMPLEX:
+        return complex_value(o, t, arg, value);
+    default:
+        return integer_value(o, t, arg, value);
     }
 }
 
@@ -414,7 +442,8 @@ static int check_layout(PyArrayObject *a, int need, const char *arg)
         return -1;
     }
     if (need & PY_ONE && PyArray_SIZE(a) != 1) {
-        PyErr_Format(PyExc_ValueError, "%s: one element is needed, not an array of %zd", arg, (Py_ssize_t)PyArray_SIZE(a));
+        PyErr_Format(PyExc_ValueError, "%s: one element is needed, not an array of %zd", arg,
+                     (Py_ssize_t)PyArray_SIZE(a));
         return -1;
     }
     if (need & PY_STRIDED || PyArray_IS_C_CONTIGUOUS(a) || PyArray_IS_F_CONTIGUOUS(a)) return 0;
@@ -437,7 +466,8 @@ static struct py_operand operand_of(PyArrayObject *a, char *data, bool element)
     return (struct py_operand){data, count, (size_t)PyArray_ITEMSIZE(a), PyArray_DESCR(a), a, element};
 }
 
-static int element_operand(PyObject *o, const struct py_type *t, int need, const char *arg, struct py_operand *op)
+static int element_operand(PyObject *o, const struct py_type *t, int need, const char *arg,
+                           struct py_operand *op)
 {
     const struct py_element *e = py_element_of(o);
     if (!e->array) return wrong_type(arg, "a symmetric array or an element of one", o);
@@ -453,7 +483,8 @@ int py_arg_operand(PyObject *o, const struct py_type *t, int need, const char *a
     char *low, *high;
     if (py_is_element(o)) return element_operand(o, t, need, arg, op);
     if (!PyArray_Check(o))
-        return wrong_type(arg, need & PY_SYMMETRIC ? "a symmetric array or an element of one" : "an array", o);
+        return wrong_type(arg, need & PY_SYMMETRIC ? "a symmetric array or an element of one" : "an array",
+                          o);
     PyArrayObject *a = (PyArrayObject *)o;
     *op = operand_of(a, PyArray_BYTES(a), false);
     if (check_dtype(op->descr, t, arg) || check_layout(a, need, arg)) return -1;
@@ -461,12 +492,14 @@ int py_arg_operand(PyObject *o, const struct py_type *t, int need, const char *a
     return check_memory(low, (size_t)(high - low), need, arg);
 }
 
-int py_same_dtype(const struct py_operand *a, const char *arg_a, const struct py_operand *b, const char *arg_b)
+int py_same_dtype(const struct py_operand *a, const char *arg_a, const struct py_operand *b,
+                  const char *arg_b)
 {
     if (a->descr == b->descr || PyArray_EquivTypes(a->descr, b->descr)) return 0;
     const struct py_type *t = py_type_of(a->descr);
     if (t && py_type_fits(t, b->descr)) return 0;
-    PyErr_Format(PyExc_TypeError, "%s: its dtype is %S, but that of %s is %S", arg_b, b->descr, arg_a, a->descr);
+    PyErr_Format(PyExc_TypeError, "%s: its dtype is %S, but that of %s is %S", arg_b, b->descr, arg_a,
+                 a->descr);
     return -1;
 }
 
@@ -474,7 +507,8 @@ int py_need_aligned(const struct py_operand *op, const char *arg)
 {
     size_t align = op->size > sizeof(uint64_t) ? sizeof(uint64_t) : op->size;
     if (py_likely((uintptr_t)op->data % align == 0 || !op->count)) return 0;
-    PyErr_Format(PyExc_ValueError, "%s: its address is no multiple of the %zu bytes of an element", arg, align);
+    PyErr_Format(PyExc_ValueError, "%s: its address is no multiple of the %zu bytes of an element", arg,
+                 align);
     return -1;
 }
 
@@ -503,7 +537,8 @@ static void whole_room(struct py_room *room, const struct py_operand *target, st
 int py_arg_foreign(PyObject *o, const struct py_operand *target, const char *arg, struct py_room *room,
                    struct py_operand *op)
 {
-    int how = NPY_ARRAY_CARRAY | NPY_ARRAY_ENSUREARRAY | NPY_ARRAY_FORCECAST; /* as an assignment to an array does it */
+    int how = NPY_ARRAY_CARRAY | NPY_ARRAY_ENSUREARRAY |
+              NPY_ARRAY_FORCECAST; /* as an assignment to an array does it */
     Py_INCREF(target->descr);
     PyObject *array = PyArray_FromAny(o, target->descr, 0, 0, how, NULL);
     if (!array) return -1;
@@ -521,7 +556,8 @@ int py_arg_source(PyObject *o, const struct py_type *t, const struct py_operand 
                   struct py_room *room, struct py_operand *op)
 {
     room->owner = NULL;
-    if (PyArray_Check(o)) return py_arg_operand(o, t, 0, arg, op) || py_same_dtype(target, "target", op, arg) ? -1 : 0;
+    if (PyArray_Check(o))
+        return py_arg_operand(o, t, 0, arg, op) || py_same_dtype(target, "target", op, arg) ? -1 : 0;
     if (PySequence_Check(o) && !PyArray_CheckScalar(o) && target->descr->type_num < NPY_OBJECT)
         return wrong_type(arg, "an array or a value", o);
     if (!t) t = py_type_of(target->descr);

@@ -1,5 +1,5 @@
-/* Ctx and Team: handles of the library in the clothes of objects. One that has become stale is found out before the library
- * is asked. */
+/* Ctx and Team: handles of the library in the clothes of objects. One that has become stale is found out
+ * before the library is asked. */
 #include "ops.h"
 
 #include <string.h>
@@ -30,14 +30,19 @@ static void handle_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-static PyObject *error_of(const char *call, int rc) { return PyErr_Format(PyExc_RuntimeError, "%s: error %d", call, rc); }
+static PyObject *error_of(const char *call, int rc)
+{
+    return PyErr_Format(PyExc_RuntimeError, "%s: error %d", call, rc);
+}
 
 /* --- handles that come from cffi --- */
 
-/* The number in a cffi handle of that C type, which programs of the published package may hold. -1 with TypeError. */
+/* The number in a cffi handle of that C type, which programs of the published package may hold. -1 with
+ * TypeError. */
 static int handle_of_cdata(PyObject *o, const char *ctype, uintptr_t *handle)
 {
-    PyObject *api = PyImport_ImportModule("shmem4py.api"), *ffi = api ? PyObject_GetAttrString(api, "ffi") : NULL;
+    PyObject *api = PyImport_ImportModule("shmem4py.api"),
+             *ffi = api ? PyObject_GetAttrString(api, "ffi") : NULL;
     PyObject *have = ffi ? PyObject_CallMethod(ffi, "typeof", "O", o) : NULL;
     PyObject *want = have ? PyObject_CallMethod(ffi, "typeof", "s", ctype) : NULL;
     PyObject *cast = NULL, *number = NULL;
@@ -46,11 +51,15 @@ static int handle_of_cdata(PyObject *o, const char *ctype, uintptr_t *handle)
     if (cast) number = PyNumber_Long(cast);
     if (number) *handle = (uintptr_t)PyLong_AsVoidPtr(number);
     int rc = number && !PyErr_Occurred() ? 0 : -1;
-    Py_XDECREF(api), Py_XDECREF(ffi), Py_XDECREF(have), Py_XDECREF(want), Py_XDECREF(cast), Py_XDECREF(number);
+    Py_XDECREF(api), Py_XDECREF(ffi), Py_XDECREF(have), Py_XDECREF(want), Py_XDECREF(cast),
+        Py_XDECREF(number);
     return rc;
 }
 
-static bool is_cdata(PyObject *o) { return !strncmp(Py_TYPE(o)->tp_name, "_cffi_backend.", 14); }
+static bool is_cdata(PyObject *o)
+{
+    return !strncmp(Py_TYPE(o)->tp_name, "_cffi_backend.", 14);
+}
 
 static int unexpected(PyObject *o)
 {
@@ -75,20 +84,29 @@ static PyObject *ctx_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 
 static PyObject *ctx_compare(PyObject *a, PyObject *b, int op)
 {
-    if ((op != Py_EQ && op != Py_NE) || !PyObject_TypeCheck(a, py_ctx_type) || !PyObject_TypeCheck(b, py_ctx_type))
+    if ((op != Py_EQ && op != Py_NE) || !PyObject_TypeCheck(a, py_ctx_type) ||
+        !PyObject_TypeCheck(b, py_ctx_type))
         Py_RETURN_NOTIMPLEMENTED;
     return PyBool_FromLong((((py_ctx *)a)->handle == ((py_ctx *)b)->handle) == (op == Py_EQ));
 }
 
-static int ctx_bool(py_ctx *self) { return self->handle != SHMEM_CTX_INVALID; }
+static int ctx_bool(py_ctx *self)
+{
+    return self->handle != SHMEM_CTX_INVALID;
+}
 
 static const char *name_of_ctx(shmem_ctx_t ctx)
 {
-    return ctx == SHMEM_CTX_DEFAULT ? "CTX_DEFAULT" : ctx == SHMEM_CTX_INVALID ? "CTX_INVALID" :
-           py_world.ready && shmemx_ctx_is_valid(ctx) ? "Ctx" : "Ctx, destroyed";
+    return ctx == SHMEM_CTX_DEFAULT                     ? "CTX_DEFAULT"
+           : ctx == SHMEM_CTX_INVALID                   ? "CTX_INVALID"
+           : py_world.ready && shmemx_ctx_is_valid(ctx) ? "Ctx"
+                                                        : "Ctx, destroyed";
 }
 
-static PyObject *ctx_repr(py_ctx *self) { return PyUnicode_FromFormat("<shmem4py.%s>", name_of_ctx(self->handle)); }
+static PyObject *ctx_repr(py_ctx *self)
+{
+    return PyUnicode_FromFormat("<shmem4py.%s>", name_of_ctx(self->handle));
+}
 static PyObject *ctx_get_ob(py_ctx *self, void *closure)
 {
     (void)closure;
@@ -107,7 +125,8 @@ static int options_of(PyObject *o, long *options)
     *options = PyLong_AsLong(o);
     if (*options == -1 && PyErr_Occurred()) return -1;
     if (!(*options & ~(SHMEM_CTX_PRIVATE | SHMEM_CTX_SERIALIZED | SHMEM_CTX_NOSTORE))) return 0;
-    PyErr_Format(PyExc_ValueError, "options: %ld has other bits than CTX_PRIVATE, CTX_SERIALIZED and CTX_NOSTORE", *options);
+    PyErr_Format(PyExc_ValueError,
+                 "options: %ld has other bits than CTX_PRIVATE, CTX_SERIALIZED and CTX_NOSTORE", *options);
     return -1;
 }
 
@@ -202,12 +221,17 @@ static PyObject *handle_exit(PyObject *self, PyObject *args)
 
 static PyMethodDef ctx_methods[] = {
     {"create", (PyCFunction)(void (*)(void))ctx_create, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-     "create($type, options=0, team=None)\n--\n\nA new context, of the team or of all PEs. options: bits CTX_PRIVATE, "
+     "create($type, options=0, team=None)\n--\n\nA new context, of the team or of all PEs. options: bits "
+     "CTX_PRIVATE, "
      "CTX_SERIALIZED, CTX_NOSTORE."},
-    {"destroy", (PyCFunction)ctx_destroy, METH_NOARGS, "destroy($self)\n--\n\nComplete what it has issued, and destroy it."},
-    {"get_team", (PyCFunction)ctx_get_team, METH_NOARGS, "get_team($self)\n--\n\nThe team it was created from."},
-    {"fence", (PyCFunction)ctx_fence, METH_NOARGS, "fence($self)\n--\n\nOrder what it has issued before what follows."},
-    {"quiet", (PyCFunction)ctx_quiet, METH_NOARGS, "quiet($self)\n--\n\nWait until all it has issued is complete."},
+    {"destroy", (PyCFunction)ctx_destroy, METH_NOARGS,
+     "destroy($self)\n--\n\nComplete what it has issued, and destroy it."},
+    {"get_team", (PyCFunction)ctx_get_team, METH_NOARGS,
+     "get_team($self)\n--\n\nThe team it was created from."},
+    {"fence", (PyCFunction)ctx_fence, METH_NOARGS,
+     "fence($self)\n--\n\nOrder what it has issued before what follows."},
+    {"quiet", (PyCFunction)ctx_quiet, METH_NOARGS,
+     "quiet($self)\n--\n\nWait until all it has issued is complete."},
     {"__enter__", (PyCFunction)handle_enter, METH_NOARGS, "The context itself."},
     {"__exit__", (PyCFunction)handle_exit, METH_VARARGS, "Destroy it."},
     {NULL, NULL, 0, NULL},
@@ -217,13 +241,20 @@ static PyGetSetDef ctx_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot ctx_slots[] = {
-    {Py_tp_new, ctx_new}, {Py_tp_dealloc, handle_dealloc}, {Py_tp_richcompare, ctx_compare},
-    {Py_tp_hash, PyObject_HashNotImplemented}, {Py_nb_bool, ctx_bool}, {Py_tp_repr, ctx_repr},
-    {Py_tp_methods, ctx_methods}, {Py_tp_getset, ctx_attributes},
-    {Py_tp_doc, "Ctx(ctx=None)\n--\n\nA communication context: another name of ctx, or CTX_INVALID. Ctx.create makes new ones."},
+    {Py_tp_new, ctx_new},
+    {Py_tp_dealloc, handle_dealloc},
+    {Py_tp_richcompare, ctx_compare},
+    {Py_tp_hash, PyObject_HashNotImplemented},
+    {Py_nb_bool, ctx_bool},
+    {Py_tp_repr, ctx_repr},
+    {Py_tp_methods, ctx_methods},
+    {Py_tp_getset, ctx_attributes},
+    {Py_tp_doc, "Ctx(ctx=None)\n--\n\nA communication context: another name of ctx, or CTX_INVALID. "
+                "Ctx.create makes new ones."},
     {0, NULL},
 };
-static PyType_Spec ctx_spec = {"shmem4py.Ctx", sizeof(py_ctx), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, ctx_slots};
+static PyType_Spec ctx_spec = {"shmem4py.Ctx", sizeof(py_ctx), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                               ctx_slots};
 
 /* --- Team --- */
 
@@ -242,21 +273,28 @@ static PyObject *team_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 
 static PyObject *team_compare(PyObject *a, PyObject *b, int op)
 {
-    if ((op != Py_EQ && op != Py_NE) || !PyObject_TypeCheck(a, py_team_type) || !PyObject_TypeCheck(b, py_team_type))
+    if ((op != Py_EQ && op != Py_NE) || !PyObject_TypeCheck(a, py_team_type) ||
+        !PyObject_TypeCheck(b, py_team_type))
         Py_RETURN_NOTIMPLEMENTED;
     return PyBool_FromLong((((py_team *)a)->handle == ((py_team *)b)->handle) == (op == Py_EQ));
 }
 
-static int team_bool(py_team *self) { return self->handle != SHMEM_TEAM_INVALID; }
+static int team_bool(py_team *self)
+{
+    return self->handle != SHMEM_TEAM_INVALID;
+}
 
 static PyObject *team_repr(py_team *self)
 {
     shmem_team_t team = self->handle;
-    const char *name = team == SHMEM_TEAM_WORLD ? "TEAM_WORLD" : team == SHMEM_TEAM_SHARED ? "TEAM_SHARED" :
-                       team == SHMEM_TEAM_INVALID ? "TEAM_INVALID" : "Team";
+    const char *name = team == SHMEM_TEAM_WORLD     ? "TEAM_WORLD"
+                       : team == SHMEM_TEAM_SHARED  ? "TEAM_SHARED"
+                       : team == SHMEM_TEAM_INVALID ? "TEAM_INVALID"
+                                                    : "Team";
     if (!py_world.ready || !shmemx_team_is_valid(team))
         return PyUnicode_FromFormat("<shmem4py.%s%s>", name, strcmp(name, "Team") ? "" : ", destroyed");
-    return PyUnicode_FromFormat("<shmem4py.%s, PE %d of %d>", name, shmem_team_my_pe(team), shmem_team_n_pes(team));
+    return PyUnicode_FromFormat("<shmem4py.%s, PE %d of %d>", name, shmem_team_my_pe(team),
+                                shmem_team_n_pes(team));
 }
 
 static PyObject *team_get_ob(py_team *self, void *closure)
@@ -330,7 +368,8 @@ static int take_config(PyObject *dict, const char *arg, shmem_team_config_t *con
     while (dict && PyDict_Next(dict, &at, &key, &value)) {
         if (py_arg_word(key, arg, word)) return -1;
         if (strcmp(word, "num_contexts")) {
-            PyErr_Format(PyExc_TypeError, "%s: %R is unknown; teams are configured by num_contexts alone", arg, key);
+            PyErr_Format(PyExc_TypeError, "%s: %R is unknown; teams are configured by num_contexts alone",
+                         arg, key);
             return -1;
         }
         if (number_of(value, "num_contexts", 0, &config->num_contexts)) return -1;
@@ -379,7 +418,10 @@ static int parse_split(PyObject *const *o, PyObject *extra, int members, struct 
         return -1;
     }
     if (number_of(o[2], "size", size_from(s->start, s->stride ? s->stride : 1, members), &s->size)) return -1;
-    return config_of(o[3], "config", &s->config, &s->mask) || take_config(extra, "config", &s->config, &s->mask) ? -1 : 0;
+    return config_of(o[3], "config", &s->config, &s->mask) ||
+                   take_config(extra, "config", &s->config, &s->mask)
+               ? -1
+               : 0;
 }
 
 /* Keywords that are none of the parameters are configuration: out of kwargs into a dict of their own. */
@@ -389,7 +431,8 @@ static PyObject *take_extra(PyObject **kwargs, char *const *names)
     Py_ssize_t at = 0;
     while (extra && known && *kwargs && PyDict_Next(*kwargs, &at, &key, &value)) {
         bool is_known = false;
-        for (int i = 0; names[i]; i++) is_known |= PyUnicode_CompareWithASCIIString(key, names[i]) == 0;
+        for (int i = 0; names[i]; i++)
+            is_known |= PyUnicode_CompareWithASCIIString(key, names[i]) == 0;
         if (PyDict_SetItem(is_known ? known : extra, key, value)) Py_CLEAR(extra);
     }
     if (!extra || !known) {
@@ -409,9 +452,12 @@ static PyObject *split_strided(py_team *self, PyObject *const *o, PyObject *extr
     struct split s = {0};
     if (own_team(self, "Team.split_strided", &parent, &members)) return NULL;
     parse_split(o, extra, members, &s); /* an error of it is told in the agreement */
-    if (py_agree(parent, "split_strided", (int64_t[]){s.start, s.stride, s.size, s.config.num_contexts}, names, 4)) return NULL;
+    if (py_agree(parent, "split_strided", (int64_t[]){s.start, s.stride, s.size, s.config.num_contexts},
+                 names, 4))
+        return NULL;
     Py_BEGIN_ALLOW_THREADS
-    rc = shmem_team_split_strided(parent, s.start, s.stride, s.size, &s.config, s.mask, &team);
+    rc =
+        shmem_team_split_strided(parent, s.start, s.stride, s.size, &s.config, s.mask, &team);
     Py_END_ALLOW_THREADS
     return rc ? error_of(call, rc) : team_of(py_team_type, team);
 }
@@ -450,7 +496,8 @@ static PyObject *team_split_2d(py_team *self, PyObject *args, PyObject *kwargs)
     if (own_team(self, "Team.split_2d", &parent, &members)) return NULL;
     if (!number_of(range, "xrange", 0, &xrange) && xrange < 1)
         PyErr_Format(PyExc_ValueError, "xrange: %d is less than 1", xrange);
-    if (!PyErr_Occurred() && !config_of(xo, "xaxis_config", &xconfig, &xmask)) config_of(yo, "yaxis_config", &yconfig, &ymask);
+    if (!PyErr_Occurred() && !config_of(xo, "xaxis_config", &xconfig, &xmask))
+        config_of(yo, "yaxis_config", &yconfig, &ymask);
     int64_t mine[] = {xrange, xconfig.num_contexts, yconfig.num_contexts};
     if (py_agree(parent, "split_2d", mine, fields, 3)) return NULL;
     Py_BEGIN_ALLOW_THREADS
@@ -469,7 +516,8 @@ static PyObject *team_get_config(py_team *self, PyObject *unused)
     int members;
     if (own_team(self, "Team.get_config", &team, &members)) return NULL;
     int rc = shmem_team_get_config(team, SHMEM_TEAM_NUM_CONTEXTS, &config);
-    return rc ? error_of("shmem_team_get_config", rc) : Py_BuildValue("{si}", "num_contexts", config.num_contexts);
+    return rc ? error_of("shmem_team_get_config", rc)
+              : Py_BuildValue("{si}", "num_contexts", config.num_contexts);
 }
 
 static PyObject *team_my_pe(py_team *self, PyObject *unused)
@@ -497,7 +545,8 @@ static PyObject *team_translate_pe(py_team *self, PyObject *args, PyObject *kwar
     shmem_team_t team, other;
     int members, others, pe;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:translate_pe", names, &pe_o, &team_o)) return NULL;
-    if (own_team(self, "Team.translate_pe", &team, &members) || py_arg_team(team_o, &other, &others)) return NULL;
+    if (own_team(self, "Team.translate_pe", &team, &members) || py_arg_team(team_o, &other, &others))
+        return NULL;
     if (number_of(pe_o, "pe", shmem_team_my_pe(team), &pe)) return NULL;
     int there = shmem_team_translate_pe(team, pe, other);
     if (there >= 0) return PyLong_FromLong(there);
@@ -529,22 +578,29 @@ static PyObject *team_sync(py_team *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void))function, METH_VARARGS | METH_KEYWORDS
+#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
 static PyMethodDef team_methods[] = {
-    {"destroy", (PyCFunction)team_destroy, METH_NOARGS, "destroy($self)\n--\n\nDestroy the team. Collective over it."},
+    {"destroy", (PyCFunction)team_destroy, METH_NOARGS,
+     "destroy($self)\n--\n\nDestroy the team. Collective over it."},
     {"split_strided", WITH_KEYWORDS(team_split_strided),
-     "split_strided($self, start=0, stride=1, size=None, config=None, **kwargs)\n--\n\nA new team of every stride-th PE from "
-     "start on; TEAM_INVALID's equal where this PE is no member. Collective.\n\nconfig, kwargs: num_contexts."},
+     "split_strided($self, start=0, stride=1, size=None, config=None, **kwargs)\n--\n\nA new team of every "
+     "stride-th PE from "
+     "start on; TEAM_INVALID's equal where this PE is no member. Collective.\n\nconfig, kwargs: "
+     "num_contexts."},
     {"split_2d", WITH_KEYWORDS(team_split_2d),
-     "split_2d($self, xrange, xaxis_config=None, yaxis_config=None)\n--\n\nThe PEs as a grid with rows of xrange: a pair, the "
+     "split_2d($self, xrange, xaxis_config=None, yaxis_config=None)\n--\n\nThe PEs as a grid with rows of "
+     "xrange: a pair, the "
      "team of this PE's row and that of its column. Collective."},
-    {"get_config", (PyCFunction)team_get_config, METH_NOARGS, "get_config($self)\n--\n\nA dict: num_contexts."},
+    {"get_config", (PyCFunction)team_get_config, METH_NOARGS,
+     "get_config($self)\n--\n\nA dict: num_contexts."},
     {"my_pe", (PyCFunction)team_my_pe, METH_NOARGS, "my_pe($self)\n--\n\nThe number of this PE in the team."},
     {"n_pes", (PyCFunction)team_n_pes, METH_NOARGS, "n_pes($self)\n--\n\nHow many PEs the team has."},
     {"translate_pe", WITH_KEYWORDS(team_translate_pe),
-     "translate_pe($self, pe=None, team=None)\n--\n\nThe number in team (by default among all PEs) of PE pe of this one (by "
+     "translate_pe($self, pe=None, team=None)\n--\n\nThe number in team (by default among all PEs) of PE pe "
+     "of this one (by "
      "default this PE)."},
-    {"create_ctx", WITH_KEYWORDS(team_create_ctx), "create_ctx($self, options=0)\n--\n\nA new context of the team."},
+    {"create_ctx", WITH_KEYWORDS(team_create_ctx),
+     "create_ctx($self, options=0)\n--\n\nA new context of the team."},
     {"sync", (PyCFunction)team_sync, METH_NOARGS, "sync($self)\n--\n\nWait for all members."},
     {"__enter__", (PyCFunction)handle_enter, METH_NOARGS, "The team itself."},
     {"__exit__", (PyCFunction)handle_exit, METH_VARARGS, "Destroy it."},
@@ -555,17 +611,27 @@ static PyGetSetDef team_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot team_slots[] = {
-    {Py_tp_new, team_new}, {Py_tp_dealloc, handle_dealloc}, {Py_tp_richcompare, team_compare},
-    {Py_tp_hash, PyObject_HashNotImplemented}, {Py_nb_bool, team_bool}, {Py_tp_repr, team_repr},
-    {Py_tp_methods, team_methods}, {Py_tp_getset, team_attributes},
-    {Py_tp_doc, "Team(team=None)\n--\n\nA team of PEs: another name of team, or TEAM_INVALID. Splits of teams make new ones."},
+    {Py_tp_new, team_new},
+    {Py_tp_dealloc, handle_dealloc},
+    {Py_tp_richcompare, team_compare},
+    {Py_tp_hash, PyObject_HashNotImplemented},
+    {Py_nb_bool, team_bool},
+    {Py_tp_repr, team_repr},
+    {Py_tp_methods, team_methods},
+    {Py_tp_getset, team_attributes},
+    {Py_tp_doc, "Team(team=None)\n--\n\nA team of PEs: another name of team, or TEAM_INVALID. Splits of "
+                "teams make new ones."},
     {0, NULL},
 };
-static PyType_Spec team_spec = {"shmem4py.Team", sizeof(py_team), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, team_slots};
+static PyType_Spec team_spec = {"shmem4py.Team", sizeof(py_team), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                                team_slots};
 
 /* --- into the module --- */
 
-static int add(PyObject *module, const char *name, PyObject *o) { return o ? PyModule_AddObjectRef(module, name, o) : -1; }
+static int add(PyObject *module, const char *name, PyObject *o)
+{
+    return o ? PyModule_AddObjectRef(module, name, o) : -1;
+}
 
 int py_handle_ready(PyObject *module)
 {
@@ -577,7 +643,9 @@ int py_handle_ready(PyObject *module)
     team_shared = team_of(py_team_type, SHMEM_TEAM_SHARED);
     team_invalid = team_of(py_team_type, SHMEM_TEAM_INVALID);
     return add(module, "Ctx", (PyObject *)py_ctx_type) || add(module, "Team", (PyObject *)py_team_type) ||
-           add(module, "CTX_DEFAULT", ctx_default) || add(module, "CTX_INVALID", ctx_invalid) ||
-           add(module, "TEAM_WORLD", team_world) || add(module, "TEAM_SHARED", team_shared) ||
-           add(module, "TEAM_INVALID", team_invalid) ? -1 : 0;
+                   add(module, "CTX_DEFAULT", ctx_default) || add(module, "CTX_INVALID", ctx_invalid) ||
+                   add(module, "TEAM_WORLD", team_world) || add(module, "TEAM_SHARED", team_shared) ||
+                   add(module, "TEAM_INVALID", team_invalid)
+               ? -1
+               : 0;
 }

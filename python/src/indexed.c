@@ -1,5 +1,6 @@
-/* Indexed access: gather, scatter and scatter_add, of elements or of rows of a matrix. All indices and PEs are looked at
- * before anything moves; then they go to the library, in chunks on the stack where they need converting. */
+/* Indexed access: gather, scatter and scatter_add, of elements or of rows of a matrix. All indices and PEs
+ * are looked at before anything moves; then they go to the library, in chunks on the stack where they need
+ * converting. */
 #include "ops.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct indexed {
     const struct py_type *type;
     struct py_where w;
     struct py_operand x;
-    npy_intp rows;      /* x.shape[0] */
+    npy_intp rows;               /* x.shape[0] */
     size_t row_bytes, row_count; /* of one index */
     struct numbers index, pe;
     size_t n;
@@ -30,7 +31,8 @@ struct indexed {
 static int not_integers(PyObject *o, const char *arg)
 {
     if (PyArray_Check(o))
-        PyErr_Format(PyExc_TypeError, "%s: integers are needed, not %S", arg, PyArray_DESCR((PyArrayObject *)o));
+        PyErr_Format(PyExc_TypeError, "%s: integers are needed, not %S", arg,
+                     PyArray_DESCR((PyArrayObject *)o));
     else
         PyErr_Format(PyExc_TypeError, "%s: an integer or an array of integers is needed, not %.200s", arg,
                      Py_TYPE(o)->tp_name);
@@ -39,7 +41,8 @@ static int not_integers(PyObject *o, const char *arg)
 
 static PyArrayObject *contiguous(PyObject *o, int num)
 {
-    return (PyArrayObject *)PyArray_FROMANY(o, num, 0, 0, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST | NPY_ARRAY_ENSUREARRAY);
+    return (PyArrayObject *)PyArray_FROMANY(
+        o, num, 0, 0, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST | NPY_ARRAY_ENSUREARRAY);
 }
 
 /* Lists and the like become arrays first, so that their kind can be seen. */
@@ -80,16 +83,18 @@ static int parse_one(PyObject *o, const char *arg, struct numbers *n)
 
 /* --- ranges --- */
 
-/* Blocks of a constant length, so that compilers make vectors of it; the sign bit says that a number is below 0 or above the
- * last that is right. */
+/* Blocks of a constant length, so that compilers make vectors of it; the sign bit says that a number is
+ * below 0 or above the last that is right. */
 enum { BLOCK = 1024 };
 
 static bool all_within64(const int64_t *v, size_t n, int64_t last)
 {
     uint64_t bad = 0;
     for (; n >= BLOCK; n -= BLOCK, v += BLOCK)
-        for (int i = 0; i < BLOCK; i++) bad |= (uint64_t)v[i] | ((uint64_t)last - (uint64_t)v[i]);
-    for (size_t i = 0; i < n; i++) bad |= (uint64_t)v[i] | ((uint64_t)last - (uint64_t)v[i]);
+        for (int i = 0; i < BLOCK; i++)
+            bad |= (uint64_t)v[i] | ((uint64_t)last - (uint64_t)v[i]);
+    for (size_t i = 0; i < n; i++)
+        bad |= (uint64_t)v[i] | ((uint64_t)last - (uint64_t)v[i]);
     return !(bad >> 63);
 }
 
@@ -97,8 +102,10 @@ static bool all_within32(const int32_t *v, size_t n, int32_t last)
 {
     uint32_t bad = 0;
     for (; n >= BLOCK; n -= BLOCK, v += BLOCK)
-        for (int i = 0; i < BLOCK; i++) bad |= (uint32_t)v[i] | ((uint32_t)last - (uint32_t)v[i]);
-    for (size_t i = 0; i < n; i++) bad |= (uint32_t)v[i] | ((uint32_t)last - (uint32_t)v[i]);
+        for (int i = 0; i < BLOCK; i++)
+            bad |= (uint32_t)v[i] | ((uint32_t)last - (uint32_t)v[i]);
+    for (size_t i = 0; i < n; i++)
+        bad |= (uint32_t)v[i] | ((uint32_t)last - (uint32_t)v[i]);
     return !(bad >> 31);
 }
 
@@ -114,7 +121,8 @@ static bool are_below(const struct numbers *v, size_t n, npy_intp limit)
 static npy_intp number_at(const struct numbers *v, size_t i)
 {
     if (!v->array) return v->one;
-    return v->wide ? ((const int64_t *)PyArray_DATA(v->array))[i] : ((const int32_t *)PyArray_DATA(v->array))[i];
+    return v->wide ? ((const int64_t *)PyArray_DATA(v->array))[i]
+                   : ((const int32_t *)PyArray_DATA(v->array))[i];
 }
 
 static int out_of_range(const struct numbers *v, size_t i, const char *arg, const char *what, npy_intp limit)
@@ -123,10 +131,11 @@ static int out_of_range(const struct numbers *v, size_t i, const char *arg, cons
     bool is_unsigned = v->array && PyArray_TYPE(v->array) == NPY_UINT64;
     PyObject *shown = is_unsigned ? PyLong_FromUnsignedLongLong((uint64_t)value) : PyLong_FromLongLong(value);
     if (shown && v->array)
-        PyErr_Format(PyExc_IndexError, "%s: %S at position %zu is out of range; there are %zd %s", arg, shown, i,
-                     (Py_ssize_t)limit, what);
+        PyErr_Format(PyExc_IndexError, "%s: %S at position %zu is out of range; there are %zd %s", arg, shown,
+                     i, (Py_ssize_t)limit, what);
     else if (shown)
-        PyErr_Format(PyExc_IndexError, "%s: %S is out of range; there are %zd %s", arg, shown, (Py_ssize_t)limit, what);
+        PyErr_Format(PyExc_IndexError, "%s: %S is out of range; there are %zd %s", arg, shown,
+                     (Py_ssize_t)limit, what);
     Py_XDECREF(shown);
     return -1;
 }
@@ -135,7 +144,8 @@ static int check_pes(struct indexed *x, int npes)
 {
     if (py_likely(are_below(&x->pe, x->n, npes))) return 0;
     size_t i = 0;
-    while (number_at(&x->pe, i) >= 0 && number_at(&x->pe, i) < npes) i++;
+    while (number_at(&x->pe, i) >= 0 && number_at(&x->pe, i) < npes)
+        i++;
     return out_of_range(&x->pe, i, "pe", "PEs", npes);
 }
 
@@ -177,7 +187,8 @@ static bool same_shape(PyArrayObject *a, PyArrayObject *b)
 static int parse_x(PyObject *o, int need, struct indexed *x)
 {
     if (!PyArray_Check(o) || !PyArray_NDIM((PyArrayObject *)o)) {
-        PyErr_Format(PyExc_TypeError, "x: a symmetric array with rows or elements to index is needed, not %.200s",
+        PyErr_Format(PyExc_TypeError,
+                     "x: a symmetric array with rows or elements to index is needed, not %.200s",
                      PyArray_Check(o) ? "one without dimensions" : Py_TYPE(o)->tp_name);
         return -1;
     }
@@ -207,7 +218,8 @@ static int parse_where(PyObject *pe, PyObject *ctx, struct indexed *x)
 static int parse_indexed(PyObject *const *a, PyObject *ctx, int need, struct indexed *x)
 {
     if (py_need(x->row->name) || parse_x(a[0], need, x)) return -1;
-    if (is_array_like(a[1]) ? parse_array(a[1], "index", &x->index) : parse_one(a[1], "index", &x->index)) return -1;
+    if (is_array_like(a[1]) ? parse_array(a[1], "index", &x->index) : parse_one(a[1], "index", &x->index))
+        return -1;
     x->n = x->index.array ? (size_t)PyArray_SIZE(x->index.array) : 1;
     if (parse_where(a[2], ctx, x)) return -1;
     return check_pes(x, members_of(&x->w)) || check_indices(x) ? -1 : 0;
@@ -228,8 +240,10 @@ static int shape_of(const struct indexed *x, npy_intp *dims)
         PyErr_Format(PyExc_ValueError, "index: the result would have %d dimensions", nd + more);
         return -1;
     }
-    for (int d = 0; d < nd; d++) dims[d] = PyArray_DIM(x->index.array, d);
-    for (int d = 0; d < more; d++) dims[nd + d] = PyArray_DIM(a, d + 1);
+    for (int d = 0; d < nd; d++)
+        dims[d] = PyArray_DIM(x->index.array, d);
+    for (int d = 0; d < more; d++)
+        dims[nd + d] = PyArray_DIM(a, d + 1);
     return nd + more;
 }
 
@@ -237,7 +251,8 @@ static int check_shape(const struct indexed *x, PyObject *o, int need, const cha
 {
     npy_intp dims[NPY_MAXDIMS];
     int nd = shape_of(x, dims);
-    if (nd < 0 || py_arg_operand(o, x->row->type, need, arg, op) || py_same_dtype(&x->x, "x", op, arg)) return -1;
+    if (nd < 0 || py_arg_operand(o, x->row->type, need, arg, op) || py_same_dtype(&x->x, "x", op, arg))
+        return -1;
     PyArrayObject *a = op->array;
     if (!op->element && PyArray_NDIM(a) == nd && PyArray_CompareLists(PyArray_DIMS(a), dims, nd)) {
         if (PyArray_IS_C_CONTIGUOUS(a)) return 0;
@@ -260,8 +275,10 @@ struct chunk {
 static void narrow(int *to, const int64_t *from, size_t n)
 {
     for (; n >= BLOCK; n -= BLOCK, to += BLOCK, from += BLOCK)
-        for (int i = 0; i < BLOCK; i++) to[i] = (int)from[i];
-    for (size_t i = 0; i < n; i++) to[i] = (int)from[i];
+        for (int i = 0; i < BLOCK; i++)
+            to[i] = (int)from[i];
+    for (size_t i = 0; i < n; i++)
+        to[i] = (int)from[i];
 }
 
 static void fill_pes(const struct indexed *x, struct chunk *c, size_t from, size_t n)
@@ -269,7 +286,9 @@ static void fill_pes(const struct indexed *x, struct chunk *c, size_t from, size
     const struct numbers *v = &x->pe;
     c->pe = c->pe_room;
     if (!v->array) {
-        if (!from) for (size_t i = 0; i < n; i++) c->pe_room[i] = (int)v->one;
+        if (!from)
+            for (size_t i = 0; i < n; i++)
+                c->pe_room[i] = (int)v->one;
     } else if (v->wide) {
         narrow(c->pe_room, (const int64_t *)PyArray_DATA(v->array) + from, n);
     } else {
@@ -294,14 +313,23 @@ static void fill_indices(const struct indexed *x, struct chunk *c, size_t from, 
 enum direction { GATHER, SCATTER, ADD };
 
 /* In an accumulation each element of a row has an index of its own. */
-static void add_elements(const struct indexed *x, const char *from, const size_t *index, const int *pe, size_t n)
+static void add_elements(const struct indexed *x, const char *from, const size_t *index, const int *pe,
+                         size_t n)
 {
     void *to = x->x.data;
     switch ((x->type->class == PY_FLOATING) << 4 | x->type->size) {
-    case 4: shmemx_ctx_uint32_scatter_add(x->w.ctx, to, (const void *)from, index, pe, n); return;
-    case 8: shmemx_ctx_uint64_scatter_add(x->w.ctx, to, (const void *)from, index, pe, n); return;
-    case 1 << 4 | 4: shmemx_ctx_float_scatter_add(x->w.ctx, to, (const void *)from, index, pe, n); return;
-    case 1 << 4 | 8: shmemx_ctx_double_scatter_add(x->w.ctx, to, (const void *)from, index, pe, n); return;
+    case 4:
+        shmemx_ctx_uint32_scatter_add(x->w.ctx, to, (const void *)from, index, pe, n);
+        return;
+    case 8:
+        shmemx_ctx_uint64_scatter_add(x->w.ctx, to, (const void *)from, index, pe, n);
+        return;
+    case 1 << 4 | 4:
+        shmemx_ctx_float_scatter_add(x->w.ctx, to, (const void *)from, index, pe, n);
+        return;
+    case 1 << 4 | 8:
+        shmemx_ctx_double_scatter_add(x->w.ctx, to, (const void *)from, index, pe, n);
+        return;
     }
 }
 
@@ -362,7 +390,8 @@ static PyObject *new_result(const struct indexed *x)
     npy_intp dims[NPY_MAXDIMS];
     int nd = shape_of(x, dims), num = x->row->type ? x->row->type->num : 0;
     if (nd < 0) return NULL;
-    PyArray_Descr *descr = num ? PyArray_DescrFromType(num) : (PyArray_Descr *)Py_NewRef((PyObject *)x->x.descr);
+    PyArray_Descr *descr =
+        num ? PyArray_DescrFromType(num) : (PyArray_Descr *)Py_NewRef((PyObject *)x->x.descr);
     return PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, NULL, NULL, 0, NULL);
 }
 
@@ -371,7 +400,8 @@ static PyObject *gather(struct indexed *x, PyObject *out)
     struct py_operand op;
     if (!py_absent(out)) {
         if (!PyArray_Check(out))
-            return PyErr_Format(PyExc_TypeError, "out: an array is needed, not %.200s", Py_TYPE(out)->tp_name);
+            return PyErr_Format(PyExc_TypeError, "out: an array is needed, not %.200s",
+                                Py_TYPE(out)->tp_name);
         if (check_shape(x, out, PY_WRITE, "out", &op)) return NULL;
         move_unlocked(x, op.data, GATHER);
         return Py_NewRef(out);
@@ -397,7 +427,8 @@ static int parse_source(PyObject *o, struct indexed *x, struct py_room *room, st
 {
     room->owner = NULL;
     if (PyArray_Check(o)) return check_shape(x, o, 0, "source", op);
-    if (!x->index.array && x->row_count == 1) return py_arg_source(o, x->row->type, &x->x, "source", room, op);
+    if (!x->index.array && x->row_count == 1)
+        return py_arg_source(o, x->row->type, &x->x, "source", room, op);
     PyErr_Format(PyExc_TypeError, "source: an array is needed, not %.200s", Py_TYPE(o)->tp_name);
     return -1;
 }
@@ -409,8 +440,10 @@ static PyObject *scatter(struct indexed *x, PyObject *source, enum direction dir
     if (direction == ADD) {
         x->type = x->row->type ? x->row->type : py_type_with(x->x.descr, PY_F_ACCUMULATE);
         if (!x->type)
-            return PyErr_Format(PyExc_TypeError, "x: dtype %S cannot be added to atomically; integers of 4 and 8 bytes, "
-                                "float32 and float64 can", x->x.descr);
+            return PyErr_Format(PyExc_TypeError,
+                                "x: dtype %S cannot be added to atomically; integers of 4 and 8 bytes, "
+                                "float32 and float64 can",
+                                x->x.descr);
         if (py_need_aligned(&x->x, "x")) return NULL;
     }
     if (parse_source(source, x, &room, &op)) return NULL;
@@ -429,21 +462,32 @@ static PyObject *scatter_call(enum direction direction, ARGS)
     return result;
 }
 
-static PyObject *call_scatter(ARGS) { return scatter_call(SCATTER, self, args, nargs, kwnames); }
-static PyObject *call_scatter_add(ARGS) { return scatter_call(ADD, self, args, nargs, kwnames); }
+static PyObject *call_scatter(ARGS)
+{
+    return scatter_call(SCATTER, self, args, nargs, kwnames);
+}
+static PyObject *call_scatter_add(ARGS)
+{
+    return scatter_call(ADD, self, args, nargs, kwnames);
+}
 
-#define INDEXED "x: a C-contiguous symmetric %s array; an index names an element of it, or a row when it has several\n\
-dimensions. index: integers; negative ones count from the end. pe: a number, or an integer array of the shape of index.\n"
+#define INDEXED                                                                                              \
+    "x: a C-contiguous symmetric %s array; an index names an element of it, or a row when it has several\n"  \
+    "dimensions. index: integers; negative ones count from the end. pe: a number, or an integer array of\n"  \
+    "the shape of index.\n"
 
 const struct py_call py_calls_indexed[] = {
     {"gather", call_gather, &gather_params, PY_F_RMA, true,
-     "(x, index, pe, out=None, ctx=None)\nx[index[i]] of PE pe[i], for all i: an ndarray of shape index.shape + "
+     "(x, index, pe, out=None, ctx=None)\nx[index[i]] of PE pe[i], for all i: an ndarray of shape "
+     "index.shape + "
      "x.shape[1:].\n\n" INDEXED "out: an array of that shape to fill in and return."},
     {"scatter", call_scatter, &scatter_params, PY_F_RMA, true,
-     "(x, index, pe, source, ctx=None)\nx[index[i]] of PE pe[i] becomes source[i], for all i; complete after quiet.\n\n"
-     INDEXED "source: an array of shape index.shape + x.shape[1:]. Of several for one place one wins."},
+     "(x, index, pe, source, ctx=None)\nx[index[i]] of PE pe[i] becomes source[i], for all i; complete after "
+     "quiet.\n\n" INDEXED
+     "source: an array of shape index.shape + x.shape[1:]. Of several for one place one wins."},
     {"scatter_add", call_scatter_add, &scatter_params, PY_F_ACCUMULATE, true,
-     "(x, index, pe, source, ctx=None)\nsource[i] is added to x[index[i]] of PE pe[i], element by element atomically; "
+     "(x, index, pe, source, ctx=None)\nsource[i] is added to x[index[i]] of PE pe[i], element by element "
+     "atomically; "
      "complete after\nquiet.\n\n" INDEXED "source: an array of shape index.shape + x.shape[1:]."},
     {NULL},
 };

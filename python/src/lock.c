@@ -1,5 +1,6 @@
-/* Locks: one symmetric long, which all PEs know by the same array. Setting a lock twice or clearing one that somebody else
- * holds would end the job or break the lock, so this PE's own locks are remembered here. */
+/* Locks: one symmetric long, which all PEs know by the same array. Setting a lock twice or clearing one
+ * that somebody else holds would end the job or break the lock, so this PE's own locks are remembered
+ * here. */
 #include "ops.h"
 
 #include <stdlib.h>
@@ -92,7 +93,8 @@ static int lock_set(long *lock, const char *call)
 {
     const struct held *h = find_held(lock);
     if (h && h->thread == PyThread_get_thread_ident()) {
-        PyErr_Format(PyExc_RuntimeError, "%s: this PE holds the lock already; locks cannot be set twice", call);
+        PyErr_Format(PyExc_RuntimeError, "%s: this PE holds the lock already; locks cannot be set twice",
+                     call);
         return -1;
     }
     if (make_room()) return -1;
@@ -201,13 +203,17 @@ static PyObject *call_clear_lock(ARGS)
     Py_RETURN_NONE;
 }
 
-#define LOCK "\n\nlock: what new_lock gave, or any symmetric long array of one element that is 0 on all PEs at first."
+#define LOCK                                                                                            \
+    "\n\nlock: what new_lock gave, or any symmetric long array of one element that is 0 on all PEs at " \
+    "first."
 
 const struct py_call py_calls_lock[] = {
     {"new_lock", call_new_lock, &no_params, PY_F_NONE, true,
      "()\nA new lock, free: a symmetric long array of one element. Collective."},
-    {"del_lock", call_del_lock, &lock_params, PY_F_NONE, true, "(lock)\nFree the memory of a lock. Collective."},
-    {"set_lock", call_set_lock, &lock_params, PY_F_NONE, true, "(lock)\nTake the lock; waits until it is free." LOCK},
+    {"del_lock", call_del_lock, &lock_params, PY_F_NONE, true,
+     "(lock)\nFree the memory of a lock. Collective."},
+    {"set_lock", call_set_lock, &lock_params, PY_F_NONE, true,
+     "(lock)\nTake the lock; waits until it is free." LOCK},
     {"test_lock", call_test_lock, &lock_params, PY_F_NONE, true,
      "(lock)\nTake the lock if it is free. False: this PE has it now; True: it was set." LOCK},
     {"clear_lock", call_clear_lock, &lock_params, PY_F_NONE, true,
@@ -218,8 +224,7 @@ const struct py_call py_calls_lock[] = {
 /* --- the type Lock --- */
 
 typedef struct {
-    PyObject_HEAD
-    py_block *block; /* NULL: destroyed */
+    PyObject_HEAD py_block *block; /* NULL: destroyed */
 } lock_object;
 
 static PyObject *lock_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -297,7 +302,8 @@ static PyObject *lock_exit(lock_object *self, PyObject *args)
 static PyObject *lock_repr(lock_object *self)
 {
     if (!self->block) return PyUnicode_FromString("<shmem4py.Lock, destroyed>");
-    return PyUnicode_FromFormat("<shmem4py.Lock%s>", find_held((long *)self->block->start) ? ", held by this PE" : "");
+    return PyUnicode_FromFormat("<shmem4py.Lock%s>",
+                                find_held((long *)self->block->start) ? ", held by this PE" : "");
 }
 
 static PyMethodDef lock_methods[] = {
@@ -310,12 +316,15 @@ static PyMethodDef lock_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot lock_slots[] = {
-    {Py_tp_new, lock_new}, {Py_tp_dealloc, lock_dealloc}, {Py_tp_repr, lock_repr}, {Py_tp_methods, lock_methods},
+    {Py_tp_new, lock_new},
+    {Py_tp_dealloc, lock_dealloc},
+    {Py_tp_repr, lock_repr},
+    {Py_tp_methods, lock_methods},
     {Py_tp_doc, "Lock()\n--\n\nA lock of all PEs. Collective. Usable in with statements."},
     {0, NULL},
 };
-static PyType_Spec lock_spec = {"shmem4py.Lock", sizeof(lock_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                                lock_slots};
+static PyType_Spec lock_spec = {"shmem4py.Lock", sizeof(lock_object), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, lock_slots};
 
 int py_lock_ready(PyObject *module)
 {

@@ -4,10 +4,16 @@
 
 #include "memory.h"
 
-static inline bool py_absent(PyObject *o) { return !o || o == Py_None; }
+static inline bool py_absent(PyObject *o)
+{
+    return !o || o == Py_None;
+}
 
 /* The GIL is given away only where the copy takes longer than that costs. */
-static inline PyThreadState *py_unlock(size_t bytes) { return bytes > PY_LONG_COPY ? PyEval_SaveThread() : NULL; }
+static inline PyThreadState *py_unlock(size_t bytes)
+{
+    return bytes > PY_LONG_COPY ? PyEval_SaveThread() : NULL;
+}
 static inline void py_relock(PyThreadState *state)
 {
     if (state) PyEval_RestoreThread(state);
@@ -50,7 +56,8 @@ static inline int py_arg_where(PyObject *pe, PyObject *ctx, struct py_where *w)
 }
 
 /* One element to be addressed (not its snapshot): the short way for elements of Arrays. */
-static inline int py_arg_one(PyObject *o, const struct py_type *t, int need, const char *arg, struct py_operand *op)
+static inline int py_arg_one(PyObject *o, const struct py_type *t, int need, const char *arg,
+                             struct py_operand *op)
 {
     if (py_likely(py_is_element(o))) {
         const struct py_element *e = py_element_of(o);
@@ -59,7 +66,8 @@ static inline int py_arg_one(PyObject *o, const struct py_type *t, int need, con
             size_t size = (size_t)PyArray_ITEMSIZE(e->array);
             bool fits = !t || (descr->type_num == t->num && PyArray_ISNBO(descr->byteorder));
             bool writes = !(need & PY_WRITE) || PyArray_ISWRITEABLE(e->array);
-            if (py_likely(fits && writes && py_symmetric(e->data, size) && descr->type_num <= NPY_CLONGDOUBLE)) {
+            if (py_likely(fits && writes && py_symmetric(e->data, size) &&
+                          descr->type_num <= NPY_CLONGDOUBLE)) {
                 *op = (struct py_operand){e->data, 1, size, descr, e->array, true};
                 return 0;
             }
@@ -68,10 +76,11 @@ static inline int py_arg_one(PyObject *o, const struct py_type *t, int need, con
     return py_arg_operand(o, t, need | PY_ONE | PY_SYMMETRIC, arg, op);
 }
 
-/* What is put: an array (op is filled in), or a value of one element that is laid into `room` (op then points there).
- * An element of an Array is a snapshot and counts as its value. t NULL: the dtype of `target`. */
+/* What is put: an array (op is filled in), or a value of one element that is laid into `room` (op then
+ * points there). An element of an Array is a snapshot and counts as its value. t NULL: the dtype of
+ * `target`. */
 struct py_room {
-    char bytes[64];
+    _Alignas(16) char bytes[64];
     PyObject *owner; /* for values that are larger; free with Py_CLEAR */
 };
 int py_arg_source(PyObject *o, const struct py_type *t, const struct py_operand *target, const char *arg,
@@ -81,7 +90,8 @@ int py_arg_foreign(PyObject *o, const struct py_operand *target, const char *arg
                    struct py_operand *op);
 
 /* Do both hold the same kind of elements? -1 with TypeError. */
-int py_same_dtype(const struct py_operand *a, const char *arg_a, const struct py_operand *b, const char *arg_b);
+int py_same_dtype(const struct py_operand *a, const char *arg_a, const struct py_operand *b,
+                  const char *arg_b);
 /* The address must be a multiple of the element's size. */
 int py_need_aligned(const struct py_operand *op, const char *arg);
 
@@ -93,8 +103,9 @@ int py_arg_stride(PyObject *o, const char *arg, ptrdiff_t *stride);
 int py_arg_word(PyObject *o, const char *arg, char *word);
 
 /* --- coll.c --- */
-/* Collective: do all members of the team bring the same numbers? names[i] names what i is; error != 0: this PE has an
- * exception set. Returns 0 when all agree and nobody has an error; else -1 with an exception on all. */
+/* Collective: do all members of the team bring the same numbers? names[i] names what i is; error != 0:
+ * this PE has an exception set. Returns 0 when all agree and nobody has an error; else -1 with an
+ * exception on all. */
 enum { PY_FIELDS_MAX = 8 };
 int py_agree(shmem_team_t team, const char *call, const int64_t *mine, const char *const *names, int count);
 

@@ -14,7 +14,9 @@ static int parse_order(ARGS, shmem_ctx_t *ctx)
     PyObject *a[1];
     const char *name = py_row_of(self)->name;
     if (py_parse(&ctx_params, name, args, nargs, kwnames, a) || py_need(name)) return -1;
-    if (!py_absent(a[0]) && PyObject_TypeCheck(a[0], py_ctx_type) && ((py_ctx *)a[0])->handle == SHMEM_CTX_INVALID) return 0;
+    if (!py_absent(a[0]) && PyObject_TypeCheck(a[0], py_ctx_type) &&
+        ((py_ctx *)a[0])->handle == SHMEM_CTX_INVALID)
+        return 0;
     return py_arg_ctx(a[0], ctx) ? -1 : 1;
 }
 
@@ -56,7 +58,8 @@ static PyObject *call_pe_accessible(ARGS)
     PyObject *a[1];
     int pe;
     const char *name = py_row_of(self)->name;
-    if (py_parse(&pe_params, name, args, nargs, kwnames, a) || py_need(name) || parse_any_pe(a[0], &pe)) return NULL;
+    if (py_parse(&pe_params, name, args, nargs, kwnames, a) || py_need(name) || parse_any_pe(a[0], &pe))
+        return NULL;
     return PyBool_FromLong(pe >= 0 && shmem_pe_accessible(pe));
 }
 
@@ -67,23 +70,28 @@ static PyObject *call_addr_accessible(ARGS)
     char *low, *high;
     int pe;
     const char *name = py_row_of(self)->name;
-    if (py_parse(&addr_params, name, args, nargs, kwnames, a) || py_need(name) || parse_any_pe(a[1], &pe)) return NULL;
+    if (py_parse(&addr_params, name, args, nargs, kwnames, a) || py_need(name) || parse_any_pe(a[1], &pe))
+        return NULL;
     if (py_arg_operand(a[0], NULL, PY_STRIDED, "addr", &op)) return NULL;
     py_extent(op.array, &low, &high);
     if (op.element) low = op.data, high = op.data + op.size;
-    return PyBool_FromLong(pe >= 0 && py_symmetric(low, (size_t)(high - low)) && shmem_addr_accessible(op.data, pe));
+    return PyBool_FromLong(pe >= 0 && py_symmetric(low, (size_t)(high - low)) &&
+                           shmem_addr_accessible(op.data, pe));
 }
 
 /* The same array in the memory of a peer, as it is mapped here. The block stays as long as somebody looks. */
 static PyObject *peer_view(const struct py_operand *op, char *data)
 {
     PyArrayObject *a = op->array;
-    int nd = op->element ? 0 : PyArray_NDIM(a), flags = PyArray_FLAGS(a) & (NPY_ARRAY_WRITEABLE | NPY_ARRAY_ALIGNED);
+    int nd = op->element ? 0 : PyArray_NDIM(a),
+        flags = PyArray_FLAGS(a) & (NPY_ARRAY_WRITEABLE | NPY_ARRAY_ALIGNED);
     PyObject *block = (PyObject *)py_block_at(op->data);
     Py_INCREF(op->descr);
-    PyObject *view = PyArray_NewFromDescr(&PyArray_Type, op->descr, nd, PyArray_DIMS(a), PyArray_STRIDES(a), data, flags, NULL);
+    PyObject *view = PyArray_NewFromDescr(&PyArray_Type, op->descr, nd, PyArray_DIMS(a), PyArray_STRIDES(a),
+                                          data, flags, NULL);
     if (!view) return NULL;
-    if (PyArray_SetBaseObject((PyArrayObject *)view, Py_NewRef(block ? block : (PyObject *)a))) Py_CLEAR(view);
+    if (PyArray_SetBaseObject((PyArrayObject *)view, Py_NewRef(block ? block : (PyObject *)a)))
+        Py_CLEAR(view);
     return view;
 }
 
@@ -93,7 +101,8 @@ static PyObject *call_ptr(ARGS)
     struct py_operand op;
     int pe;
     const char *name = py_row_of(self)->name;
-    if (py_parse(&ptr_params, name, args, nargs, kwnames, a) || py_need(name) || py_arg_pe(a[1], NULL, &pe)) return NULL;
+    if (py_parse(&ptr_params, name, args, nargs, kwnames, a) || py_need(name) || py_arg_pe(a[1], NULL, &pe))
+        return NULL;
     if (py_arg_operand(a[0], NULL, PY_STRIDED | PY_SYMMETRIC, "target", &op)) return NULL;
     char *data = shmem_ptr(op.data, pe);
     if (!data) Py_RETURN_NONE;
@@ -103,11 +112,13 @@ static PyObject *call_ptr(ARGS)
 const struct py_call py_calls_order[] = {
     {"fence", call_fence, &ctx_params, PY_F_NONE, true,
      "(ctx=None)\nPuts and atomics before it arrive at each PE before those behind it."},
-    {"quiet", call_quiet, &ctx_params, PY_F_NONE, true, "(ctx=None)\nWait until all puts, atomics and nbi calls are complete."},
+    {"quiet", call_quiet, &ctx_params, PY_F_NONE, true,
+     "(ctx=None)\nWait until all puts, atomics and nbi calls are complete."},
     {"pe_accessible", call_pe_accessible, &pe_params, PY_F_NONE, true, "(pe)\nIs there a PE of that number?"},
     {"addr_accessible", call_addr_accessible, &addr_params, PY_F_NONE, true,
      "(addr, pe)\nIs addr a symmetric array that PE pe has, too?"},
     {"ptr", call_ptr, &ptr_params, PY_F_NONE, true,
-     "(target, pe)\nAn ndarray that is the target of PE pe itself, for loads and stores; None when it is not mapped here."},
+     "(target, pe)\nAn ndarray that is the target of PE pe itself, for loads and stores; None when it is not "
+     "mapped here."},
     {NULL},
 };

@@ -26,7 +26,8 @@ static struct py_params p_params = {.names = {"target", "value", "pe", "ctx"}, .
 static struct py_params g_params = {.names = {"source", "pe", "ctx"}, .required = 2};
 static struct py_params typed_get_params = {.names = {"source", "pe", "out", "ctx"}, .required = 2};
 static struct py_params move_params = {.names = {"target", "source", "pe", "size", "ctx"}, .required = 3};
-static struct py_params strided_params = {.names = {"target", "source", "pe", "tst", "sst", "size", "ctx"}, .required = 3};
+static struct py_params strided_params = {.names = {"target", "source", "pe", "tst", "sst", "size", "ctx"},
+                                          .required = 3};
 static struct py_params put_signal_params = {
     .names = {"target", "source", "pe", "signal", "value", "sigop", "size", "ctx"}, .required = 6};
 static struct py_params signal_params = {.names = {"signal", "value", "pe", "ctx"}, .required = 3};
@@ -42,15 +43,17 @@ const struct py_call py_calls_rma[] = {
     {"g", call_g, &g_params, PY_F_RMA, true,
      "(source, pe, ctx=None)\nThe value of source, one symmetric %s element, on PE pe: a NumPy scalar."},
     {"get", call_typed_get, &typed_get_params, PY_F_RMA, false,
-     "(source, pe, out=None, ctx=None)\nWhat the symmetric source holds on PE pe: of an element a %s scalar, of an array a "
+     "(source, pe, out=None, ctx=None)\nWhat the symmetric source holds on PE pe: of an element a %s scalar, "
+     "of an array a "
      "new ndarray of its shape.\n\nout: an array of the same shape to fill in and return."},
     {"put", call_put, &move_params, PY_F_RMA, true,
-     "(target, source, pe, size=None, ctx=None)\nCopy the %s array (or value) source to the symmetric target on PE pe.\n\n"
-     SIZES},
+     "(target, source, pe, size=None, ctx=None)\nCopy the %s array (or value) source to the symmetric target "
+     "on PE pe.\n\n" SIZES},
     {"put_nbi", call_put_nbi, &move_params, PY_F_RMA, true,
      "(target, source, pe, size=None, ctx=None)\nput without waiting: complete after quiet.\n\n" SIZES},
     {"get", call_get, &move_params, PY_F_NONE, true,
-     "(target, source, pe, size=None, ctx=None)\nCopy the symmetric source of PE pe to the array target.\n\n" SIZES},
+     "(target, source, pe, size=None, ctx=None)\nCopy the symmetric source of PE pe to the array "
+     "target.\n\n" SIZES},
     {"get_nbi", call_get_nbi, &move_params, PY_F_RMA, true,
      "(target, source, pe, size=None, ctx=None)\nget without waiting: complete after quiet.\n\n" SIZES},
     {"_put", call_put, &move_params, PY_F_NONE, true,
@@ -62,20 +65,26 @@ const struct py_call py_calls_rma[] = {
     {"_get_nbi", call_get_nbi, &move_params, PY_F_NONE, true,
      "(target, source, pe, size=None, ctx=None)\nget_nbi of the published API.\n\n" SIZES_MIN},
     {"iput", call_iput, &strided_params, PY_F_RMA, true,
-     "(target, source, pe, tst=1, sst=1, size=None, ctx=None)\nCopy every sst-th %s element of source to every tst-th of "
+     "(target, source, pe, tst=1, sst=1, size=None, ctx=None)\nCopy every sst-th %s element of source to "
+     "every tst-th of "
      "the symmetric target on PE pe.\n\n" SIZES_MIN},
     {"iget", call_iget, &strided_params, PY_F_RMA, true,
-     "(target, source, pe, tst=1, sst=1, size=None, ctx=None)\nCopy every sst-th %s element of the symmetric source of PE "
+     "(target, source, pe, tst=1, sst=1, size=None, ctx=None)\nCopy every sst-th %s element of the symmetric "
+     "source of PE "
      "pe to every tst-th of target.\n\n" SIZES_MIN},
     {"put_signal", call_put_signal, &put_signal_params, PY_F_RMA, true,
-     "(target, source, pe, signal, value, sigop, size=None, ctx=None)\nput, and then set signal on PE pe to value, or add "
+     "(target, source, pe, signal, value, sigop, size=None, ctx=None)\nput, and then set signal on PE pe to "
+     "value, or add "
      "value to it.\n\nsigop: SIGNAL_SET or SIGNAL_ADD. " SIZES},
     {"put_signal_nbi", call_put_signal_nbi, &put_signal_params, PY_F_RMA, true,
-     "(target, source, pe, signal, value, sigop, size=None, ctx=None)\nput_signal without waiting.\n\n" SIZES},
+     "(target, source, pe, signal, value, sigop, size=None, ctx=None)\nput_signal without "
+     "waiting.\n\n" SIZES},
     {"_put_signal", call_put_signal, &put_signal_params, PY_F_NONE, true,
-     "(target, source, pe, signal, value, sigop, size=None, ctx=None)\nput_signal of the published API.\n\n" SIZES_MIN},
+     "(target, source, pe, signal, value, sigop, size=None, ctx=None)\nput_signal of the published "
+     "API.\n\n" SIZES_MIN},
     {"_put_signal_nbi", call_put_signal_nbi, &put_signal_params, PY_F_NONE, true,
-     "(target, source, pe, signal, value, sigop, size=None, ctx=None)\nput_signal_nbi of the published API.\n\n" SIZES_MIN},
+     "(target, source, pe, signal, value, sigop, size=None, ctx=None)\nput_signal_nbi of the published "
+     "API.\n\n" SIZES_MIN},
     {"signal_set", call_signal_set, &signal_params, PY_F_NONE, true,
      "(signal, value, pe, ctx=None)\nSet the signal on PE pe."},
     {"signal_add", call_signal_add, &signal_params, PY_F_NONE, true,
@@ -84,12 +93,16 @@ const struct py_call py_calls_rma[] = {
      "(signal)\nWhat this PE's copy of the signal holds, an int."},
     {"new_signal", call_new_signal, &no_params, PY_F_NONE, true,
      "()\nA new signal, 0: a symmetric uint64 array of one element. Collective."},
-    {"del_signal", call_del_signal, &signal_only_params, PY_F_NONE, true, "(signal)\nFree a signal. Collective."},
+    {"del_signal", call_del_signal, &signal_only_params, PY_F_NONE, true,
+     "(signal)\nFree a signal. Collective."},
     {NULL},
 };
 
 /* The published API copies as many elements as both arrays have; here a difference is an error. */
-static bool takes_least(const py_row *row) { return row->call->name[0] == '_'; }
+static bool takes_least(const py_row *row)
+{
+    return row->call->name[0] == '_';
+}
 
 /* --- single elements --- */
 
@@ -105,22 +118,40 @@ union word {
 static inline void load_plain(union word *v, const void *from, size_t size, int pe)
 {
     switch (size) {
-    case 4: v->u32 = shmem_uint32_g(from, pe); return;
-    case 8: v->u64 = shmem_uint64_g(from, pe); return;
-    case 1: v->u8 = shmem_uint8_g(from, pe); return;
-    case 2: v->u16 = shmem_uint16_g(from, pe); return;
-    default: shmem_getmem(v, from, size, pe);
+    case 4:
+        v->u32 = shmem_uint32_g(from, pe);
+        return;
+    case 8:
+        v->u64 = shmem_uint64_g(from, pe);
+        return;
+    case 1:
+        v->u8 = shmem_uint8_g(from, pe);
+        return;
+    case 2:
+        v->u16 = shmem_uint16_g(from, pe);
+        return;
+    default:
+        shmem_getmem(v, from, size, pe);
     }
 }
 
 static void load(union word *v, const void *from, size_t size, const struct py_where *w)
 {
     switch (size) {
-    case 4: v->u32 = shmem_ctx_uint32_g(w->ctx, from, w->pe); return;
-    case 8: v->u64 = shmem_ctx_uint64_g(w->ctx, from, w->pe); return;
-    case 1: v->u8 = shmem_ctx_uint8_g(w->ctx, from, w->pe); return;
-    case 2: v->u16 = shmem_ctx_uint16_g(w->ctx, from, w->pe); return;
-    default: shmem_ctx_getmem(w->ctx, v, from, size, w->pe);
+    case 4:
+        v->u32 = shmem_ctx_uint32_g(w->ctx, from, w->pe);
+        return;
+    case 8:
+        v->u64 = shmem_ctx_uint64_g(w->ctx, from, w->pe);
+        return;
+    case 1:
+        v->u8 = shmem_ctx_uint8_g(w->ctx, from, w->pe);
+        return;
+    case 2:
+        v->u16 = shmem_ctx_uint16_g(w->ctx, from, w->pe);
+        return;
+    default:
+        shmem_ctx_getmem(w->ctx, v, from, size, w->pe);
     }
 }
 
@@ -128,11 +159,20 @@ static inline void store_plain(void *to, const void *value, size_t size, int pe)
 {
     const union word *v = value;
     switch (size) {
-    case 4: shmem_uint32_p(to, v->u32, pe); return;
-    case 8: shmem_uint64_p(to, v->u64, pe); return;
-    case 1: shmem_uint8_p(to, v->u8, pe); return;
-    case 2: shmem_uint16_p(to, v->u16, pe); return;
-    default: shmem_putmem(to, value, size, pe);
+    case 4:
+        shmem_uint32_p(to, v->u32, pe);
+        return;
+    case 8:
+        shmem_uint64_p(to, v->u64, pe);
+        return;
+    case 1:
+        shmem_uint8_p(to, v->u8, pe);
+        return;
+    case 2:
+        shmem_uint16_p(to, v->u16, pe);
+        return;
+    default:
+        shmem_putmem(to, value, size, pe);
     }
 }
 
@@ -140,11 +180,20 @@ static void store(void *to, const void *value, size_t size, const struct py_wher
 {
     const union word *v = value;
     switch (size) {
-    case 4: shmem_ctx_uint32_p(w->ctx, to, v->u32, w->pe); return;
-    case 8: shmem_ctx_uint64_p(w->ctx, to, v->u64, w->pe); return;
-    case 1: shmem_ctx_uint8_p(w->ctx, to, v->u8, w->pe); return;
-    case 2: shmem_ctx_uint16_p(w->ctx, to, v->u16, w->pe); return;
-    default: shmem_ctx_putmem(w->ctx, to, value, size, w->pe);
+    case 4:
+        shmem_ctx_uint32_p(w->ctx, to, v->u32, w->pe);
+        return;
+    case 8:
+        shmem_ctx_uint64_p(w->ctx, to, v->u64, w->pe);
+        return;
+    case 1:
+        shmem_ctx_uint8_p(w->ctx, to, v->u8, w->pe);
+        return;
+    case 2:
+        shmem_ctx_uint16_p(w->ctx, to, v->u16, w->pe);
+        return;
+    default:
+        shmem_ctx_putmem(w->ctx, to, value, size, w->pe);
     }
 }
 
@@ -158,7 +207,8 @@ static PyObject *get_foreign(const struct py_operand *op, const struct py_where 
     return PyArray_Return((PyArrayObject *)out);
 }
 
-static inline PyObject *get_one(const struct py_type *t, const struct py_operand *op, const struct py_where *w)
+static inline PyObject *get_one(const struct py_type *t, const struct py_operand *op,
+                                const struct py_where *w)
 {
     union word v;
     if (py_unlikely(!t && (!py_descr_is_number(op->descr) || !PyArray_ISNBO(op->descr->byteorder))))
@@ -193,7 +243,8 @@ CALL(call_p)
     const struct py_type *t = row->type ? row->type : py_type_of(to.descr);
     room.owner = NULL;
     from.data = room.bytes;
-    if (t ? py_arg_value(a[1], t, "value", room.bytes) : py_arg_foreign(a[1], &to, "value", &room, &from)) return NULL;
+    if (t ? py_arg_value(a[1], t, "value", room.bytes) : py_arg_foreign(a[1], &to, "value", &room, &from))
+        return NULL;
     if (py_likely(w.plain))
         store_plain(to.data, from.data, to.size, w.pe);
     else
@@ -215,14 +266,16 @@ static void get_bytes(char *to, const char *from, size_t bytes, const struct py_
 }
 
 /* One row of a view, into contiguous memory. */
-static void get_row(char *to, const char *from, npy_intp n, npy_intp stride, size_t size, const struct py_where *w)
+static void get_row(char *to, const char *from, npy_intp n, npy_intp stride, size_t size,
+                    const struct py_where *w)
 {
     if (stride == (npy_intp)size)
         shmem_ctx_getmem(w->ctx, to, from, (size_t)n * size, w->pe);
     else if (stride > 0 && stride % (npy_intp)size == 0)
         shmem_ctx_ibget8(w->ctx, to, from, (ptrdiff_t)size, stride, size, (size_t)n, w->pe);
     else
-        for (npy_intp i = 0; i < n; i++) shmem_ctx_getmem(w->ctx, to + (size_t)i * size, from + i * stride, size, w->pe);
+        for (npy_intp i = 0; i < n; i++)
+            shmem_ctx_getmem(w->ctx, to + (size_t)i * size, from + i * stride, size, w->pe);
 }
 
 /* A view with gaps: row by row, in C order. */
@@ -251,7 +304,8 @@ static bool same_shape(PyArrayObject *a, PyArrayObject *b)
            PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), PyArray_NDIM(a));
 }
 
-static int check_out(PyObject *o, const struct py_type *t, const struct py_operand *source, struct py_operand *out)
+static int check_out(PyObject *o, const struct py_type *t, const struct py_operand *source,
+                     struct py_operand *out)
 {
     if (!PyArray_Check(o)) {
         PyErr_Format(PyExc_TypeError, "out: an array is needed, not %.200s", Py_TYPE(o)->tp_name);
@@ -345,7 +399,8 @@ static int count_of(const py_row *row, PyObject *size, struct move *m)
     size_t least = m->target.count < m->source.count ? m->target.count : m->source.count;
     if (py_arg_size(size, "size", least, &m->count)) return -1;
     if (py_absent(size) && m->target.count != m->source.count && !takes_least(row)) {
-        PyErr_Format(PyExc_ValueError, "source: it has %zu elements and target has %zu; say how many with size=",
+        PyErr_Format(PyExc_ValueError,
+                     "source: it has %zu elements and target has %zu; say how many with size=",
                      m->source.count, m->target.count);
         return -1;
     }
@@ -365,8 +420,8 @@ static int check_overlap(const struct move *m)
     return -1;
 }
 
-static int prepare_put(const py_row *row, PyObject *target, PyObject *source, PyObject *pe, PyObject *size, PyObject *ctx,
-                       struct move *m)
+static int prepare_put(const py_row *row, PyObject *target, PyObject *source, PyObject *pe, PyObject *size,
+                       PyObject *ctx, struct move *m)
 {
     if (py_need(row->name) || py_arg_where(pe, ctx, &m->w)) return -1;
     if (py_arg_operand(target, row->type, PY_WRITE | PY_SYMMETRIC, "target", &m->target)) return -1;
@@ -395,8 +450,14 @@ static PyObject *put(PyObject *self, PyObject *const *args, Py_ssize_t nargs, Py
     Py_RETURN_NONE;
 }
 
-CALL(call_put) { return put(self, args, nargs, kwnames, false); }
-CALL(call_put_nbi) { return put(self, args, nargs, kwnames, true); }
+CALL(call_put)
+{
+    return put(self, args, nargs, kwnames, false);
+}
+CALL(call_put_nbi)
+{
+    return put(self, args, nargs, kwnames, true);
+}
 
 static int prepare_get(const py_row *row, PyObject *const *a, struct move *m)
 {
@@ -422,8 +483,14 @@ static PyObject *get(PyObject *self, PyObject *const *args, Py_ssize_t nargs, Py
     Py_RETURN_NONE;
 }
 
-CALL(call_get) { return get(self, args, nargs, kwnames, false); }
-CALL(call_get_nbi) { return get(self, args, nargs, kwnames, true); }
+CALL(call_get)
+{
+    return get(self, args, nargs, kwnames, false);
+}
+CALL(call_get_nbi)
+{
+    return get(self, args, nargs, kwnames, true);
+}
 
 /* --- strided --- */
 
@@ -444,7 +511,8 @@ static int strided_count(PyObject *size, ptrdiff_t tst, ptrdiff_t sst, struct mo
     return -1;
 }
 
-/* Elements of any size; a power of two has a function of its own, which is faster. A single element has no stride. */
+/* Elements of any size; a power of two has a function of its own, which is faster. A single element has no
+ * stride. */
 static void put_strided(const struct move *m, ptrdiff_t tst, ptrdiff_t sst)
 {
     void *to = m->target.data;
@@ -454,12 +522,23 @@ static void put_strided(const struct move *m, ptrdiff_t tst, ptrdiff_t sst)
     int pe = m->w.pe;
     if (n < 2) tst = sst = 1;
     switch (size) {
-    case 1: shmem_ctx_iput8(ctx, to, from, tst, sst, n, pe); return;
-    case 2: shmem_ctx_iput16(ctx, to, from, tst, sst, n, pe); return;
-    case 4: shmem_ctx_iput32(ctx, to, from, tst, sst, n, pe); return;
-    case 8: shmem_ctx_iput64(ctx, to, from, tst, sst, n, pe); return;
-    case 16: shmem_ctx_iput128(ctx, to, from, tst, sst, n, pe); return;
-    default: shmem_ctx_ibput8(ctx, to, from, tst * (ptrdiff_t)size, sst * (ptrdiff_t)size, size, n, pe);
+    case 1:
+        shmem_ctx_iput8(ctx, to, from, tst, sst, n, pe);
+        return;
+    case 2:
+        shmem_ctx_iput16(ctx, to, from, tst, sst, n, pe);
+        return;
+    case 4:
+        shmem_ctx_iput32(ctx, to, from, tst, sst, n, pe);
+        return;
+    case 8:
+        shmem_ctx_iput64(ctx, to, from, tst, sst, n, pe);
+        return;
+    case 16:
+        shmem_ctx_iput128(ctx, to, from, tst, sst, n, pe);
+        return;
+    default:
+        shmem_ctx_ibput8(ctx, to, from, tst * (ptrdiff_t)size, sst * (ptrdiff_t)size, size, n, pe);
     }
 }
 
@@ -472,16 +551,28 @@ static void get_strided(const struct move *m, ptrdiff_t tst, ptrdiff_t sst)
     int pe = m->w.pe;
     if (n < 2) tst = sst = 1;
     switch (size) {
-    case 1: shmem_ctx_iget8(ctx, to, from, tst, sst, n, pe); return;
-    case 2: shmem_ctx_iget16(ctx, to, from, tst, sst, n, pe); return;
-    case 4: shmem_ctx_iget32(ctx, to, from, tst, sst, n, pe); return;
-    case 8: shmem_ctx_iget64(ctx, to, from, tst, sst, n, pe); return;
-    case 16: shmem_ctx_iget128(ctx, to, from, tst, sst, n, pe); return;
-    default: shmem_ctx_ibget8(ctx, to, from, tst * (ptrdiff_t)size, sst * (ptrdiff_t)size, size, n, pe);
+    case 1:
+        shmem_ctx_iget8(ctx, to, from, tst, sst, n, pe);
+        return;
+    case 2:
+        shmem_ctx_iget16(ctx, to, from, tst, sst, n, pe);
+        return;
+    case 4:
+        shmem_ctx_iget32(ctx, to, from, tst, sst, n, pe);
+        return;
+    case 8:
+        shmem_ctx_iget64(ctx, to, from, tst, sst, n, pe);
+        return;
+    case 16:
+        shmem_ctx_iget128(ctx, to, from, tst, sst, n, pe);
+        return;
+    default:
+        shmem_ctx_ibget8(ctx, to, from, tst * (ptrdiff_t)size, sst * (ptrdiff_t)size, size, n, pe);
     }
 }
 
-static PyObject *strided(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, bool puts)
+static PyObject *strided(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+                         bool puts)
 {
     const py_row *row = py_row_of(self);
     PyObject *a[7];
@@ -489,7 +580,8 @@ static PyObject *strided(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     ptrdiff_t tst, sst;
     if (py_parse(&strided_params, row->name, args, nargs, kwnames, a) || py_need(row->name)) return NULL;
     if (py_arg_where(a[2], a[6], &m.w)) return NULL;
-    if (py_arg_operand(a[0], row->type, puts ? PY_WRITE | PY_SYMMETRIC : PY_WRITE, "target", &m.target)) return NULL;
+    if (py_arg_operand(a[0], row->type, puts ? PY_WRITE | PY_SYMMETRIC : PY_WRITE, "target", &m.target))
+        return NULL;
     if (py_arg_operand(a[1], row->type, puts ? 0 : PY_SYMMETRIC, "source", &m.source)) return NULL;
     if (py_same_dtype(&m.target, "target", &m.source, "source")) return NULL;
     if (py_arg_stride(a[3], "tst", &tst) || py_arg_stride(a[4], "sst", &sst)) return NULL;
@@ -500,8 +592,14 @@ static PyObject *strided(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     Py_RETURN_NONE;
 }
 
-CALL(call_iput) { return strided(self, args, nargs, kwnames, true); }
-CALL(call_iget) { return strided(self, args, nargs, kwnames, false); }
+CALL(call_iput)
+{
+    return strided(self, args, nargs, kwnames, true);
+}
+CALL(call_iget)
+{
+    return strided(self, args, nargs, kwnames, false);
+}
 
 /* --- signals --- */
 
@@ -515,7 +613,8 @@ static const struct py_type *uint64_row(void)
     return row;
 }
 
-static PyObject *put_signal(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, bool nbi)
+static PyObject *put_signal(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+                            bool nbi)
 {
     const py_row *row = py_row_of(self);
     PyObject *a[8];
@@ -531,7 +630,8 @@ static PyObject *put_signal(PyObject *self, PyObject *const *args, Py_ssize_t na
     }
     PyThreadState *state = py_unlock(m.bytes);
     if (nbi && !m.source.element)
-        shmem_ctx_putmem_signal_nbi(m.w.ctx, m.target.data, m.source.data, m.bytes, signal, value, sigop, m.w.pe);
+        shmem_ctx_putmem_signal_nbi(m.w.ctx, m.target.data, m.source.data, m.bytes, signal, value, sigop,
+                                    m.w.pe);
     else
         shmem_ctx_putmem_signal(m.w.ctx, m.target.data, m.source.data, m.bytes, signal, value, sigop, m.w.pe);
     py_relock(state);
@@ -539,11 +639,17 @@ static PyObject *put_signal(PyObject *self, PyObject *const *args, Py_ssize_t na
     Py_RETURN_NONE;
 }
 
-CALL(call_put_signal) { return put_signal(self, args, nargs, kwnames, false); }
-CALL(call_put_signal_nbi) { return put_signal(self, args, nargs, kwnames, true); }
+CALL(call_put_signal)
+{
+    return put_signal(self, args, nargs, kwnames, false);
+}
+CALL(call_put_signal_nbi)
+{
+    return put_signal(self, args, nargs, kwnames, true);
+}
 
-static int parse_signal(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, uint64_t **signal,
-                        uint64_t *value, struct py_where *w)
+static int parse_signal(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+                        uint64_t **signal, uint64_t *value, struct py_where *w)
 {
     PyObject *a[4];
     const char *name = py_row_of(self)->name;

@@ -5,17 +5,38 @@
 #define PyDataType_ELSIZE(descr) ((descr)->elsize)
 #endif
 
-#define NUM_OF(TYPE)                                                                                              \
-    _Generic((TYPE)0, float: NPY_FLOAT, double: NPY_DOUBLE, long double: NPY_LONGDOUBLE,                          \
-             char: (char)-1 < 0 ? NPY_BYTE : NPY_UBYTE, signed char: NPY_BYTE, short: NPY_SHORT, int: NPY_INT,    \
-             long: NPY_LONG, long long: NPY_LONGLONG, unsigned char: NPY_UBYTE, unsigned short: NPY_USHORT,       \
-             unsigned int: NPY_UINT, unsigned long: NPY_ULONG, unsigned long long: NPY_ULONGLONG,                 \
-             SHMEM_COMPLEXF: NPY_CFLOAT, SHMEM_COMPLEXD: NPY_CDOUBLE)
-#define CLASS_OF(TYPE)                                                                                            \
-    _Generic((TYPE)0, float: PY_FLOATING, double: PY_FLOATING, long double: PY_FLOATING,                          \
-             SHMEM_COMPLEXF: PY_COMPLEX, SHMEM_COMPLEXD: PY_COMPLEX,                                              \
-             char: (char)-1 < 0 ? PY_SIGNED : PY_UNSIGNED, signed char: PY_SIGNED, short: PY_SIGNED,              \
-             int: PY_SIGNED, long: PY_SIGNED, long long: PY_SIGNED, default: PY_UNSIGNED)
+#define NUM_OF(TYPE)                                            \
+    _Generic((TYPE)0, float                                     \
+             : NPY_FLOAT, double                                \
+             : NPY_DOUBLE, long double                          \
+             : NPY_LONGDOUBLE, char                             \
+             : (char)-1 < 0 ? NPY_BYTE : NPY_UBYTE, signed char \
+             : NPY_BYTE, short                                  \
+             : NPY_SHORT, int                                   \
+             : NPY_INT, long                                    \
+             : NPY_LONG, long long                              \
+             : NPY_LONGLONG, unsigned char                      \
+             : NPY_UBYTE, unsigned short                        \
+             : NPY_USHORT, unsigned int                         \
+             : NPY_UINT, unsigned long                          \
+             : NPY_ULONG, unsigned long long                    \
+             : NPY_ULONGLONG, SHMEM_COMPLEXF                    \
+             : NPY_CFLOAT, SHMEM_COMPLEXD                       \
+             : NPY_CDOUBLE)
+#define CLASS_OF(TYPE)                                             \
+    _Generic((TYPE)0, float                                        \
+             : PY_FLOATING, double                                 \
+             : PY_FLOATING, long double                            \
+             : PY_FLOATING, SHMEM_COMPLEXF                         \
+             : PY_COMPLEX, SHMEM_COMPLEXD                          \
+             : PY_COMPLEX, char                                    \
+             : (char)-1 < 0 ? PY_SIGNED : PY_UNSIGNED, signed char \
+             : PY_SIGNED, short                                    \
+             : PY_SIGNED, int                                      \
+             : PY_SIGNED, long                                     \
+             : PY_SIGNED, long long                                \
+             : PY_SIGNED, default                                  \
+             : PY_UNSIGNED)
 
 #define INDEX(TYPE, NAME) TYPE_##NAME,
 enum { SHMEM_REDUCE_ARITHMETIC_TYPES(INDEX) TYPES };
@@ -34,32 +55,35 @@ enum { SHMEM_REDUCE_ARITHMETIC_TYPES(INDEX) TYPES };
 #define ACCUMULATE(TYPE, NAME) [TYPE_##NAME].accumulate = true,
 
 const struct py_type py_types[] = {
-    SHMEM_REDUCE_ARITHMETIC_TYPES(ROW)
-    SHMEM_RMA_TYPES(RMA)
-    SHMEM_AMO_TYPES(AMO)
-    SHMEM_AMO_EXTENDED_TYPES(AMO_EXT)
-    SHMEM_AMO_BITWISE_TYPES(AMO_BITS)
-    SHMEM_WAIT_TYPES(WAIT)
-    SHMEM_REDUCE_BITWISE_TYPES(REDUCE_BITS)
-    SHMEM_REDUCE_COMPARE_TYPES(REDUCE_ORDER)
-    SHMEM_REDUCE_ARITHMETIC_TYPES(REDUCE_SUM)
-    SHMEM_ACCUMULATE_TYPES(ACCUMULATE)
-};
+    SHMEM_REDUCE_ARITHMETIC_TYPES(ROW) SHMEM_RMA_TYPES(RMA) SHMEM_AMO_TYPES(AMO)
+        SHMEM_AMO_EXTENDED_TYPES(AMO_EXT) SHMEM_AMO_BITWISE_TYPES(AMO_BITS) SHMEM_WAIT_TYPES(WAIT)
+            SHMEM_REDUCE_BITWISE_TYPES(REDUCE_BITS) SHMEM_REDUCE_COMPARE_TYPES(REDUCE_ORDER)
+                SHMEM_REDUCE_ARITHMETIC_TYPES(REDUCE_SUM) SHMEM_ACCUMULATE_TYPES(ACCUMULATE)};
 const int py_types_count = TYPES;
 
 bool py_type_has(const struct py_type *t, enum py_feature feature)
 {
     switch (feature) {
-    case PY_F_NONE: return true;
-    case PY_F_RMA: return t->rma;
-    case PY_F_AMO: return t->amo;
-    case PY_F_AMO_EXT: return t->amo_ext;
-    case PY_F_AMO_BITS: return t->amo_bits;
-    case PY_F_WAIT: return t->wait;
-    case PY_F_REDUCE_BITS: return t->reduce_bits;
-    case PY_F_REDUCE_ORDER: return t->reduce_order;
-    case PY_F_REDUCE_SUM: return t->reduce_sum;
-    case PY_F_ACCUMULATE: return t->accumulate;
+    case PY_F_NONE:
+        return true;
+    case PY_F_RMA:
+        return t->rma;
+    case PY_F_AMO:
+        return t->amo;
+    case PY_F_AMO_EXT:
+        return t->amo_ext;
+    case PY_F_AMO_BITS:
+        return t->amo_bits;
+    case PY_F_WAIT:
+        return t->wait;
+    case PY_F_REDUCE_BITS:
+        return t->reduce_bits;
+    case PY_F_REDUCE_ORDER:
+        return t->reduce_order;
+    case PY_F_REDUCE_SUM:
+        return t->reduce_sum;
+    case PY_F_ACCUMULATE:
+        return t->accumulate;
     }
     return false;
 }
@@ -89,7 +113,10 @@ static const struct {
     [NPY_CDOUBLE] = {PY_COMPLEX, 2 * sizeof(double)},
 };
 
-size_t py_descr_size(const PyArray_Descr *descr) { return (size_t)PyDataType_ELSIZE((PyArray_Descr *)descr); }
+size_t py_descr_size(const PyArray_Descr *descr)
+{
+    return (size_t)PyDataType_ELSIZE((PyArray_Descr *)descr);
+}
 
 static bool is_machine_number(const PyArray_Descr *descr)
 {
@@ -128,9 +155,13 @@ const struct py_type *py_type_with(const PyArray_Descr *descr, enum py_feature f
     return found[descr->type_num][feature].type;
 }
 
-const struct py_type *py_type_of(const PyArray_Descr *descr) { return py_type_with(descr, PY_F_NONE); }
+const struct py_type *py_type_of(const PyArray_Descr *descr)
+{
+    return py_type_with(descr, PY_F_NONE);
+}
 
 bool py_type_is_plain(const PyArray_Descr *descr)
 {
-    return descr->type_num != NPY_OBJECT && !PyDataType_REFCHK((PyArray_Descr *)descr) && py_descr_size(descr) > 0;
+    return descr->type_num != NPY_OBJECT && !PyDataType_REFCHK((PyArray_Descr *)descr) &&
+           py_descr_size(descr) > 0;
 }
