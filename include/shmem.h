@@ -37,6 +37,11 @@ static const uint32_t shmem_header_version __attribute__((used, section("hbmesh_
 #define SHMEMX_CALL
 #endif
 
+/* Programs that provide for libraries of different completeness, shmem4py of PyPI among them, know one that has all of 1.5
+ * by these names, which Sandia's headers define. */
+#define SHMEM_DEF_H
+#define SHMEM_FUNCTION_ATTRIBUTES SHMEMX_CALL
+
 /* --- Constants --- */
 #define SHMEM_THREAD_SINGLE 0
 #define SHMEM_THREAD_FUNNELED 1
