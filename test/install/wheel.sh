@@ -44,6 +44,11 @@ for numpy in 1.24 1.26 2; do
     echo "ok: NumPy $numpy"
 done
 
+# With cffi, the C functions by their own names.
+with-2/bin/pip install -q "hbmesh[cffi] @ file://$PWD/$wheel" >pip.log 2>&1 || { cat pip.log; fail "install [cffi]"; }
+with-2/bin/python -c 'from shmem4py.api import lib; lib.shmem_init(); print(lib.shmem_n_pes()); lib.shmem_finalize()' \
+    >out 2>&1 || { cat out; fail "shmem4py.api"; }
+
 # The tools work from where pip puts them.
 with-2/bin/oshcc "$SRC/test/install/hello.c" -o hello || fail "oshcc"
 with-2/bin/oshrun -n 3 ./hello >out 2>&1 || { cat out; fail "a C program under the launcher"; }
