@@ -6,8 +6,8 @@ import time
 import numpy as np
 import pytest
 
-
 # --- contexts ---
+
 
 def test_ctx(shm):
     assert shm.Ctx() == shm.CTX_INVALID == shm.Ctx(None) and not shm.CTX_INVALID and shm.CTX_DEFAULT
@@ -31,7 +31,13 @@ def test_ctx(shm):
 
 
 def test_ctx_create(shm):
-    for options in (0, shm.CTX_PRIVATE, shm.CTX_SERIALIZED, shm.CTX.NOSTORE, shm.CTX.PRIVATE | shm.CTX.NOSTORE):
+    for options in (
+        0,
+        shm.CTX_PRIVATE,
+        shm.CTX_SERIALIZED,
+        shm.CTX.NOSTORE,
+        shm.CTX.PRIVATE | shm.CTX.NOSTORE,
+    ):
         with shm.Ctx.create(options) as ctx:
             assert ctx and ctx != shm.CTX_DEFAULT and ctx.get_team() == shm.TEAM_WORLD
             ctx.fence()
@@ -42,8 +48,15 @@ def test_ctx_create(shm):
         stale = shm.Ctx(ctx)
         shm.int_p(x, 5, shm.my_pe(), ctx=ctx)
         ctx.destroy()
-        for call in (stale.quiet, stale.fence, stale.get_team, stale.destroy, lambda: shm.quiet(stale),
-                     lambda: shm.int_p(x, 1, 0, ctx=stale), lambda: shm.gather(x, [0], 0, ctx=stale)):
+        for call in (
+            stale.quiet,
+            stale.fence,
+            stale.get_team,
+            stale.destroy,
+            lambda: shm.quiet(stale),
+            lambda: shm.int_p(x, 1, 0, ctx=stale),
+            lambda: shm.gather(x, [0], 0, ctx=stale),
+        ):
             with pytest.raises(RuntimeError, match="destroyed"):
                 call()
         with pytest.raises(ValueError, match="ctx: CTX_INVALID"):
@@ -52,7 +65,12 @@ def test_ctx_create(shm):
             with pytest.raises(TypeError, match="ctx"):
                 shm.int_g(x, 0, wrong)
         shm.barrier_all()
-    for wrong, error in ((1 << 20, ValueError), (-1, ValueError), ("x", TypeError), (10**30, (ValueError, OverflowError))):
+    for wrong, error in (
+        (1 << 20, ValueError),
+        (-1, ValueError),
+        ("x", TypeError),
+        (10**30, (ValueError, OverflowError)),
+    ):
         with pytest.raises(error):
             shm.Ctx.create(wrong)
     with pytest.raises(TypeError, match="team"):
@@ -62,6 +80,7 @@ def test_ctx_create(shm):
 def test_ctx_subclass(shm):
     class Mine(shm.Ctx):
         pass
+
     with Mine.create() as ctx:
         assert type(ctx) is Mine and ctx.ob_ctx
         ctx.note = 1
@@ -69,9 +88,12 @@ def test_ctx_subclass(shm):
 
 # --- teams ---
 
+
 def test_team(shm):
     me, n = shm.my_pe(), shm.n_pes()
-    assert shm.Team() == shm.TEAM_INVALID and not shm.TEAM_INVALID and shm.Team(shm.TEAM_WORLD) == shm.TEAM_WORLD
+    assert (
+        shm.Team() == shm.TEAM_INVALID and not shm.TEAM_INVALID and shm.Team(shm.TEAM_WORLD) == shm.TEAM_WORLD
+    )
     for wrong in (123, "x", shm.CTX_DEFAULT):
         with pytest.raises(TypeError, match="unexpected type"):
             shm.Team(wrong)
@@ -102,7 +124,14 @@ def test_split(shm):
         stale = shm.Team(even)
         even.destroy()
         assert even == shm.TEAM_INVALID
-        for call in (stale.sync, stale.my_pe, stale.destroy, lambda: shm.sync(stale), stale.create_ctx, stale.split_strided):
+        for call in (
+            stale.sync,
+            stale.my_pe,
+            stale.destroy,
+            lambda: shm.sync(stale),
+            stale.create_ctx,
+            stale.split_strided,
+        ):
             with pytest.raises(RuntimeError, match="destroyed"):
                 call()
     back = shm.TEAM_WORLD.split_strided(n - 1, -1)
@@ -112,14 +141,27 @@ def test_split(shm):
 
 def test_split_config(shm):
     world = shm.TEAM_WORLD
-    for args, want in (({}, 0), ({"config": {"num_contexts": 1}}, 1), ({"num_contexts": 2}, 2),
-                       ({"config": {"NUM_CONTEXTS": 1}, "num_contexts": 3}, 3)):
+    for args, want in (
+        ({}, 0),
+        ({"config": {"num_contexts": 1}}, 1),
+        ({"num_contexts": 2}, 2),
+        ({"config": {"NUM_CONTEXTS": 1}, "num_contexts": 3}, 3),
+    ):
         with world.split_strided(size=world.n_pes(), **args) as team:
             assert team.get_config() == {"num_contexts": want}
-    for args, error in (({"config": {"x": 1}}, TypeError), ({"y": 1}, TypeError), ({"config": 5}, TypeError),
-                        ({"start": "x"}, TypeError), ({"num_contexts": "x"}, TypeError), ({"start": 10**30}, ValueError),
-                        ({"num_contexts": -1}, ValueError), ({"size": 0}, RuntimeError), ({"stride": 0}, ValueError),
-                        ({"start": -1}, RuntimeError), ({"size": world.n_pes() + 1}, RuntimeError)):
+    for args, error in (
+        ({"config": {"x": 1}}, TypeError),
+        ({"y": 1}, TypeError),
+        ({"config": 5}, TypeError),
+        ({"start": "x"}, TypeError),
+        ({"num_contexts": "x"}, TypeError),
+        ({"start": 10**30}, ValueError),
+        ({"num_contexts": -1}, ValueError),
+        ({"size": 0}, RuntimeError),
+        ({"stride": 0}, ValueError),
+        ({"start": -1}, RuntimeError),
+        ({"size": world.n_pes() + 1}, RuntimeError),
+    ):
         with pytest.raises(error):
             world.split_strided(**args)
     with pytest.raises(TypeError):
@@ -148,12 +190,15 @@ def test_split_differs(shm):
         pytest.skip("needs two PEs")
     with pytest.raises(ValueError, match=f"start: 0 on PE 0 of the team, but 1 on PE {n - 1}"):
         shm.TEAM_WORLD.split_strided(int(me == n - 1), 1, 1)
-    with pytest.raises(TypeError if me == 0 else RuntimeError, match="config" if me == 0 else "PE 0 of the team.*TypeError"):
+    with pytest.raises(
+        TypeError if me == 0 else RuntimeError, match="config" if me == 0 else "PE 0 of the team.*TypeError"
+    ):
         shm.TEAM_WORLD.split_strided(config=5 if me == 0 else None)
     shm.barrier_all()
 
 
 # --- locks ---
+
 
 def test_lock_excludes(shm):
     """A counter that is read, and written a moment later, comes out right under the lock."""
@@ -208,7 +253,13 @@ def test_lock_errors(shm):
         lock.release()
         shm.clear_lock(word[1])
     shm.barrier_all()
-    for wrong, error in ((5, TypeError), (word, ValueError), (np.zeros(1, "l"), ValueError), (None, TypeError), ("x", TypeError)):
+    for wrong, error in (
+        (5, TypeError),
+        (word, ValueError),
+        (np.zeros(1, "l"), ValueError),
+        (None, TypeError),
+        ("x", TypeError),
+    ):
         for call in (shm.set_lock, shm.test_lock, shm.clear_lock, shm.del_lock):
             with pytest.raises(error, match="lock"):
                 call(wrong)
@@ -231,6 +282,7 @@ def test_lock_between_threads(shm):
                 shm.set_lock(word)
                 order.append("other")
                 shm.clear_lock(word)
+
             thread = threading.Thread(target=other)
             thread.start()
             time.sleep(0.05)

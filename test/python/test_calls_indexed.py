@@ -9,7 +9,10 @@ TYPES = "?bBhHiIlLqQefdgFDG"
 def filled(shm, shape, dtype):
     """An array of all PEs, and a list of what each PE's copy holds."""
     x = shm.alloc(shape, dtype)
-    copies = [(np.arange(x.size).reshape(shape) * 7 + pe * 3).astype("u1").astype(dtype) for pe in range(shm.n_pes())]
+    copies = [
+        (np.arange(x.size).reshape(shape) * 7 + pe * 3).astype("u1").astype(dtype)
+        for pe in range(shm.n_pes())
+    ]
     x[...] = copies[shm.my_pe()]
     shm.barrier_all()
     return x, copies
@@ -82,8 +85,21 @@ def test_scatter(shm, char, shape):
         shm.barrier_all()
 
 
-@pytest.mark.parametrize("name,dtype", {"int": "i4", "long": "i8", "longlong": "q", "uint": "I", "ulong": "L", "int32": "i4",
-                                        "uint64": "u8", "size": "u8", "float": "f4", "double": "f8"}.items())
+@pytest.mark.parametrize(
+    "name,dtype",
+    {
+        "int": "i4",
+        "long": "i8",
+        "longlong": "q",
+        "uint": "I",
+        "ulong": "L",
+        "int32": "i4",
+        "uint64": "u8",
+        "size": "u8",
+        "float": "f4",
+        "double": "f8",
+    }.items(),
+)
 @pytest.mark.parametrize("shape", [(), (5,), (0,)])
 def test_scatter_add(shm, name, dtype, shape):
     """Additions of all PEs to the same places, with repetitions."""
@@ -109,7 +125,9 @@ def test_context(shm):
     team = shm.TEAM_WORLD.split_strided(n - 1, -1, n)
     with team.create_ctx() as ctx:
         pes = np.arange(30) % n
-        assert (shm.gather(x, np.arange(30) % 10, pes, ctx=ctx) == wanted(copies, np.arange(30) % 10, n - 1 - pes)).all()
+        assert (
+            shm.gather(x, np.arange(30) % 10, pes, ctx=ctx) == wanted(copies, np.arange(30) % 10, n - 1 - pes)
+        ).all()
         with pytest.raises(IndexError, match="pe"):
             shm.gather(x, [1], [n], ctx=ctx)
     shm.barrier_all()
@@ -139,7 +157,14 @@ def test_out_of_range(shm):
                 with pytest.raises(IndexError, match=f"pe: {bad} at position 17 .* {n} PEs"):
                     shm.scatter(x, np.zeros(5000, "i8"), pes, out)
         assert (shm.gather(x, np.arange(10), shm.my_pe()) == 0).all()
-        for index in (2**63, -2**63, 2**64 - 1, 10**30, np.array([2**64 - 1], "u8"), np.array([2**63], "u8")):
+        for index in (
+            2**63,
+            -(2**63),
+            2**64 - 1,
+            10**30,
+            np.array([2**64 - 1], "u8"),
+            np.array([2**63], "u8"),
+        ):
             with pytest.raises(IndexError, match="index"):
                 shm.gather(x, index, 0)
         for pe in (n, -1, 2**40, 10**30, [2**32], np.array([2**64 - 1], "u8")):
@@ -156,7 +181,20 @@ def test_out_of_range(shm):
 def test_wrong_arguments(shm):
     with shm.zeros((10, 2), "i4") as x, shm.zeros(4, "?") as b:
         source = np.zeros((3, 2), "i4")
-        for index in (1.5, "a", None, [1.5], ["a"], [True], np.zeros(3, "?"), np.zeros(3), object(), [[0], [1, 2]], {1}, b[0]):
+        for index in (
+            1.5,
+            "a",
+            None,
+            [1.5],
+            ["a"],
+            [True],
+            np.zeros(3, "?"),
+            np.zeros(3),
+            object(),
+            [[0], [1, 2]],
+            {1},
+            b[0],
+        ):
             with pytest.raises((TypeError, ValueError)):
                 shm.gather(x, index, 0)
         for pe in (1.5, "a", None, [0.0, 0.0, 0.0], object(), ["0"] * 3):
@@ -167,8 +205,13 @@ def test_wrong_arguments(shm):
                 shm.gather(x, [0, 1, 2], pe)
         with pytest.raises(ValueError, match="pe: its shape"):
             shm.gather(x, 0, [0])
-        for out in (np.zeros((3, 3), "i4"), np.zeros((2, 2), "i4"), np.zeros(6, "i4"), np.zeros((3, 2), "i4", order="F"),
-                    np.zeros((3, 4), "i4")[:, ::2]):
+        for out in (
+            np.zeros((3, 3), "i4"),
+            np.zeros((2, 2), "i4"),
+            np.zeros(6, "i4"),
+            np.zeros((3, 2), "i4", order="F"),
+            np.zeros((3, 4), "i4")[:, ::2],
+        ):
             with pytest.raises(ValueError, match="out"):
                 shm.gather(x, [0, 1, 2], 0, out)
             with pytest.raises(ValueError, match="source"):

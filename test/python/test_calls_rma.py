@@ -3,10 +3,32 @@
 import numpy as np
 import pytest
 
-NAMES = {"float": "f4", "double": "f8", "longdouble": "g", "char": "b", "schar": "i1", "short": "h", "int": "i", "long": "l",
-         "longlong": "q", "uchar": "B", "ushort": "H", "uint": "I", "ulong": "L", "ulonglong": "Q", "int8": "i1",
-         "int16": "i2", "int32": "i4", "int64": "i8", "uint8": "u1", "uint16": "u2", "uint32": "u4", "uint64": "u8",
-         "size": "u8", "ptrdiff": "i8"}
+NAMES = {
+    "float": "f4",
+    "double": "f8",
+    "longdouble": "g",
+    "char": "b",
+    "schar": "i1",
+    "short": "h",
+    "int": "i",
+    "long": "l",
+    "longlong": "q",
+    "uchar": "B",
+    "ushort": "H",
+    "uint": "I",
+    "ulong": "L",
+    "ulonglong": "Q",
+    "int8": "i1",
+    "int16": "i2",
+    "int32": "i4",
+    "int64": "i8",
+    "uint8": "u1",
+    "uint16": "u2",
+    "uint32": "u4",
+    "uint64": "u8",
+    "size": "u8",
+    "ptrdiff": "i8",
+}
 PLAIN = "?bBhHiIlLqQefdgFDG"
 
 
@@ -23,13 +45,20 @@ def last_pe(shm):
 @pytest.mark.parametrize("name", NAMES)
 def test_typed(shm, name, next_pe, last_pe):
     me, dtype = shm.my_pe(), np.dtype(NAMES[name])
-    call = {stem: getattr(shm, f"{name}_{stem}") for stem in ("p", "g", "get", "put", "get_nbi", "put_nbi", "iput", "iget")}
+    call = {
+        stem: getattr(shm, f"{name}_{stem}")
+        for stem in ("p", "g", "get", "put", "get_nbi", "put_nbi", "iput", "iget")
+    }
     with shm.zeros(12, dtype) as x:
         call["p"](x[2], me + 1, pe=next_pe)
         call["p"](target=x[3], value=x[3].dtype.type(me + 2), pe=next_pe, ctx=shm.CTX_DEFAULT)
         shm.barrier_all()
         assert x[2] == last_pe + 1 and x[3] == last_pe + 2 and x[1] == 0 and x[4] == 0
-        for got in (call["g"](x[2], next_pe), call["get"](x[2], pe=next_pe), call["g"](x[2:3], next_pe, shm.CTX_DEFAULT)):
+        for got in (
+            call["g"](x[2], next_pe),
+            call["get"](x[2], pe=next_pe),
+            call["g"](x[2:3], next_pe, shm.CTX_DEFAULT),
+        ):
             assert got == me + 1 and got.dtype == dtype and isinstance(got, np.generic)
             assert not isinstance(got, type(x[0])), "a result is no element"
         row = call["get"](x[1:5], pe=next_pe)
@@ -105,8 +134,17 @@ def test_get_of_views(shm, next_pe):
         x[:] = np.arange(120).reshape(4, 5, 6) + 1000 * shm.my_pe()
         f[:] = np.arange(20).reshape(4, 5)
         shm.barrier_all()
-        for key in (np.s_[1], np.s_[:, 2], np.s_[..., 3], np.s_[::2, ::-1, 1:5:3], np.s_[::-1], np.s_[:, :, ::-2],
-                    np.s_[1:1], np.s_[..., None, 2], np.s_[3, 4, 5:6]):
+        for key in (
+            np.s_[1],
+            np.s_[:, 2],
+            np.s_[..., 3],
+            np.s_[::2, ::-1, 1:5:3],
+            np.s_[::-1],
+            np.s_[:, :, ::-2],
+            np.s_[1:1],
+            np.s_[..., None, 2],
+            np.s_[3, 4, 5:6],
+        ):
             got = shm.float_get(x[key], pe=next_pe)
             assert got.shape == whole[key].shape and (got == whole[key]).all(), key
             out = np.empty(whole[key].shape, "f4")
@@ -149,7 +187,7 @@ def test_large_copies(shm, next_pe, last_pe):
 
 def test_contexts_and_teams(shm, last_pe):
     me, n = shm.my_pe(), shm.n_pes()
-    team = shm.TEAM_WORLD.split_strided(n - 1, -1, n)    # numbered from behind
+    team = shm.TEAM_WORLD.split_strided(n - 1, -1, n)  # numbered from behind
     assert team.my_pe() == n - 1 - me
     with team.create_ctx() as ctx, shm.zeros(4, "i4") as x:
         to = (team.my_pe() + 1) % n
@@ -219,10 +257,27 @@ def test_pointers(shm, next_pe):
 
 def test_values(shm):
     me = shm.my_pe()
-    with shm.zeros(2, "f4") as f, shm.zeros(2, "i1") as i, shm.zeros(2, "u8") as u, shm.zeros(2, "g") as g, \
-            shm.zeros(2, "F") as c, shm.zeros(2, "?") as b:
-        for value in (1, 1.0, True, np.float32(1), np.float64(1), np.int8(1), np.longdouble(1), np.bool_(True),
-                      np.array(1), np.array(1, "f2"), i[0] + 1):
+    with (
+        shm.zeros(2, "f4") as f,
+        shm.zeros(2, "i1") as i,
+        shm.zeros(2, "u8") as u,
+        shm.zeros(2, "g") as g,
+        shm.zeros(2, "F") as c,
+        shm.zeros(2, "?") as b,
+    ):
+        for value in (
+            1,
+            1.0,
+            True,
+            np.float32(1),
+            np.float64(1),
+            np.int8(1),
+            np.longdouble(1),
+            np.bool_(True),
+            np.array(1),
+            np.array(1, "f2"),
+            i[0] + 1,
+        ):
             for to in (f, g, c, b):
                 shm.p(to[1], value, me)
                 assert to[1] == 1, (to.dtype, value)
@@ -247,8 +302,22 @@ def test_values(shm):
         for to, value in ((i, 128), (i, -129), (u, -1), (u, 2**64), (i, 10**30), (i, np.int64(300))):
             with pytest.raises(OverflowError, match="value"):
                 shm.p(to[0], value, me)
-        for to, value in ((i, 1.0), (i, "1"), (i, None), (f, "1"), (f, None), (f, 1j), (f, [1]), (f, np.zeros(2)), (c, "1"),
-                          (i, np.float32(1)), (f, b"1"), (u, np.complex64(1)), (f, np.complex64(1)), (g, "x")):
+        for to, value in (
+            (i, 1.0),
+            (i, "1"),
+            (i, None),
+            (f, "1"),
+            (f, None),
+            (f, 1j),
+            (f, [1]),
+            (f, np.zeros(2)),
+            (c, "1"),
+            (i, np.float32(1)),
+            (f, b"1"),
+            (u, np.complex64(1)),
+            (f, np.complex64(1)),
+            (g, "x"),
+        ):
             with pytest.raises(TypeError, match="value"):
                 shm.p(to[0], value, me)
         shm.barrier_all()

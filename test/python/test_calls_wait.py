@@ -6,9 +6,36 @@ import time
 import numpy as np
 import pytest
 
-NAMES = {"short": "h", "ushort": "H", "int": "i", "long": "l", "longlong": "q", "uint": "I", "ulong": "L", "ulonglong": "Q",
-         "int32": "i4", "int64": "i8", "uint32": "u4", "uint64": "u8", "size": "u8", "ptrdiff": "i8"}
-HOLDS = {"eq": 5, "==": 5, "ne": 4, "!=": 4, "gt": 4, ">": 4, "ge": 5, ">=": 5, "lt": 6, "<": 6, "le": 5, "<=": 5}
+NAMES = {
+    "short": "h",
+    "ushort": "H",
+    "int": "i",
+    "long": "l",
+    "longlong": "q",
+    "uint": "I",
+    "ulong": "L",
+    "ulonglong": "Q",
+    "int32": "i4",
+    "int64": "i8",
+    "uint32": "u4",
+    "uint64": "u8",
+    "size": "u8",
+    "ptrdiff": "i8",
+}
+HOLDS = {
+    "eq": 5,
+    "==": 5,
+    "ne": 4,
+    "!=": 4,
+    "gt": 4,
+    ">": 4,
+    "ge": 5,
+    ">=": 5,
+    "lt": 6,
+    "<": 6,
+    "le": 5,
+    "<=": 5,
+}
 FAILS = {"eq": 4, "!=": 5, "gt": 5, "ge": 6, "<": 5, "LE": 4}
 
 
@@ -27,21 +54,35 @@ def test_all_variants(shm, name):
             assert call("test_all")(x, cmp, 5) is True and call("test_all")(x, cmp, 6) is False
         mask = [0, 1, 0, 0]
         for status in (mask, tuple(mask), np.array(mask, bool), np.array(mask, "i4"), np.array(mask, "i8")):
-            assert call("test_all")(x, "!=", 6, status) is True and call("wait_until_all")(x, "!=", 6, status) is None
-            assert call("test_any")(x, "==", 6, status) is None and call("test_some")(x, "==", 6, status=status) == []
+            assert (
+                call("test_all")(x, "!=", 6, status) is True
+                and call("wait_until_all")(x, "!=", 6, status) is None
+            )
+            assert (
+                call("test_any")(x, "==", 6, status) is None
+                and call("test_some")(x, "==", 6, status=status) == []
+            )
             assert sorted(call("test_some")(x, ">", 4, status)) == [0, 2, 3]
         assert call("test_any")(x, "==", 7) == 3 == call("wait_until_any")(x, "==", 7)
         assert sorted(call("wait_until_some")(x, "==", 5)) == [0, 2] == sorted(call("test_some")(x, "==", 5))
         same = np.array([5, 6, 5, 7], dtype)
         for values in (same, same.tolist(), same.astype("f8").astype("i8")):
-            assert call("test_all_vector")(x, "==", values) is True and call("wait_until_all_vector")(x, "==", values) is None
+            assert (
+                call("test_all_vector")(x, "==", values) is True
+                and call("wait_until_all_vector")(x, "==", values) is None
+            )
         values = [0, 6, 5, 0]
         assert call("test_all_vector")(x, "==", values) is False
-        assert call("test_any_vector")(x, "==", values) in (1, 2) and call("wait_until_any_vector")(x, "==", values) in (1, 2)
+        assert call("test_any_vector")(x, "==", values) in (1, 2) and call("wait_until_any_vector")(
+            x, "==", values
+        ) in (1, 2)
         assert sorted(call("test_some_vector")(x, "==", values)) == [1, 2]
         assert sorted(call("wait_until_some_vector")(x, "==", values)) == [1, 2]
         everything = [1] * 4
-        assert call("wait_until_any")(x, "==", 0, everything) is None and call("wait_until_some")(x, "==", 0, everything) == []
+        assert (
+            call("wait_until_any")(x, "==", 0, everything) is None
+            and call("wait_until_some")(x, "==", 0, everything) == []
+        )
         assert call("wait_until_all")(x, "==", 0, everything) is None
         none = x[:0]
         assert call("wait_until_all")(none, "==", 0) is None and call("wait_until_any")(none, "==", 0) is None
@@ -81,10 +122,12 @@ def test_other_threads_run(shm):
     """A thread that waits leaves the interpreter to the others, one of which ends the wait."""
     me = shm.my_pe()
     with shm.zeros(3, "i4") as x:
+
         def later():
             for i in range(3):
                 time.sleep(0.02)
                 shm.int_p(x[i], 1, me)
+
         thread = threading.Thread(target=later)
         thread.start()
         shm.int_wait_until(x[0], "==", 1)
