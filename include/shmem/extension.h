@@ -103,10 +103,10 @@ SHMEM_API(void, shmemx_pcntr_get_all, (shmem_ctx_t ctx, shmemx_pcntr_t *pcntr))
 
 /* --- For libraries and languages on top of this one --- */
 
-/* Collective: do all members of the team give the same `bytes` bytes (at most SHMEMX_AGREE_MAX)? Returns 0 when they do.
- * Otherwise 1 on all members, and *pe becomes the number in the team of the first member whose bytes are not those of
- * member 0, theirs what that member gave: alike on all members. When it returns 0 both stay as they are; each may be NULL.
- * All members must come with the same number of bytes; 0 is a sync of the team.
+/* Collective: do all members of the team give the same `bytes` bytes (at most SHMEMX_AGREE_MAX)? Returns 0 when they
+ * do. Otherwise 1 on all members, and *pe becomes the number in the team of the first member whose bytes are not those
+ * of member 0, theirs what that member gave: alike on all members. When it returns 0 both stay as they are; each may be
+ * NULL. All members must come with the same number of bytes; 0 is a sync of the team.
  */
 SHMEM_API(int, shmemx_agree, (shmem_team_t team, const void *mine, size_t bytes, void *theirs, int *pe))
 
@@ -115,37 +115,38 @@ SHMEM_API(int, shmemx_agree, (shmem_team_t team, const void *mine, size_t bytes,
 SHMEM_API(int, shmemx_ctx_is_valid, (shmem_ctx_t ctx))
 SHMEM_API(int, shmemx_team_is_valid, (shmem_team_t team))
 
-/* on != 0: behind the last finalize the symmetric heaps, this PE's and its peers', stay mapped until the process ends: what
- * was allocated can still be read through addresses that somebody kept. A later init makes new heaps elsewhere. May be
- * called at any time; what counts is the last call before finalize. */
+/* on != 0: behind the last finalize the symmetric heaps, this PE's and its peers', stay mapped until the process ends:
+ * what was allocated can still be read through addresses that somebody kept. A later init makes new heaps elsewhere.
+ * May be called at any time; what counts is the last call before finalize. */
 SHMEM_API(void, shmemx_keep_memory, (int on))
 
-/* Of several PEs that find the job at fault one should say why. 1 for the first that asks, and again whenever it asks; 0
- * for the others, and when the library has spoken on another PE already. Outside of a job always 1. */
+/* Of several PEs that find the job at fault one should say why. 1 for the first that asks, and again whenever it asks;
+ * 0 for the others, and when the library has spoken on another PE already. Outside of a job always 1. */
 SHMEM_API(int, shmemx_claim_report, (void))
 
-/* A call that waits asks fn, on the thread that waits, at least every 50 ms and after a signal, whether it shall be left: when
- * fn answers with another value than 0. NULL: nobody is asked. May be called at any time, also before init; one function
- * for the process.
+/* A call that waits asks fn, on the thread that waits, at least every 50 ms and after a signal, whether it shall be
+ * left: when fn answers with another value than 0. NULL: nobody is asked. May be called at any time, also before init;
+ * one function for the process.
  *
- *   can_return 1   wait_until and its family, signal_wait_until: the call returns although its condition is not met (any:
- *                  SIZE_MAX, some: 0, signal: the value that is there). set_lock: the lock is not held, and the place in the
- *                  queue is given up. What the call returned cannot always tell: fn has to remember its answer.
- *   can_return 0   barrier, sync, collectives, allocation, teams, init, finalize: the other PEs meet this one there and cannot
- *                  go on without it. The job ends with status 130 and a sentence that names the call, unless
+ *   can_return 1   wait_until and its family, signal_wait_until: the call returns although its condition is not met
+ *                  (any: SIZE_MAX, some: 0, signal: the value that is there). set_lock: the lock is not held, and the
+ *                  place in the queue is given up. What the call returned cannot always tell: fn has to remember its
+ *                  answer.
+ *   can_return 0   barrier, sync, collectives, allocation, teams, init, finalize: the other PEs meet this one there and
+ *                  cannot go on without it. The job ends with status 130 and a sentence that names the call, unless
  *                  another PE has claimed the report.
  *
  * fn may be asked by several threads at once. It may put, get and use atomics, but not wait or meet others. */
 SHMEM_API(void, shmemx_set_interrupt, (int (*fn)(int can_return)))
 
 /* 1: this process is no PE but descends from one: a PE forked it, or started the program in it (subprocess,
- * multiprocessing, system). shmem_init would end it with a sentence. 0: a PE, or a process that shmem_init can make one, alone
- * or in a job. May be called at any time, also before init. */
+ * multiprocessing, system). shmem_init would end it with a sentence. 0: a PE, or a process that shmem_init can make
+ * one, alone or in a job. May be called at any time, also before init. */
 SHMEM_API(int, shmemx_is_descendant, (void))
 
-/* 1: there is another copy of this library in the process, which shmem_init refuses to work with. Then the names of the files:
- * of the other one and of this one, cut at the sizes given; each may be NULL. A copy that is linked statically is seen only
- * when it is exported from there or has been initialised. May be called at any time, also before init. */
+/* 1: there is another copy of this library in the process, which shmem_init refuses to work with. Then the names of the
+ * files: of the other one and of this one, cut at the sizes given; each may be NULL. A copy that is linked statically
+ * is seen only when it is exported from there or has been initialised. May be called at any time, also before init. */
 SHMEM_API(int, shmemx_other_copy, (char *other, size_t other_size, char *own, size_t own_size))
 
 #undef SHMEM_API_CTX

@@ -22,8 +22,9 @@ struct hm_boot {
      * asked before libc's environ is set up. */
     bool (*probe)(char *const envp[]);
 
-    /* Was this process started by a PE of such a job, or by a process that has its environment, without being a PE or what may
-     * become one? Then *pe is which, *pid its process (0: not known). Like probe, must not block or change anything. */
+    /* Was this process started by a PE of such a job, or by a process that has its environment, without being a PE or
+     * what may become one? Then *pe is which, *pid its process (0: not known). Like probe, must not block or change
+     * anything. */
     bool (*descends)(char *const envp[], int *pe, int *pid);
 
     /* Joins the job. May block until the launcher answers. On failure logs why, once. 0 or -errno. */
@@ -42,8 +43,8 @@ struct hm_boot {
     void (*stop)(void);
 };
 
-/* What start and gather call while they wait for others, every 50 ms at least and behind every signal. It may end the process.
- * NULL: nothing. Set by the floor above. */
+/* What start and gather call while they wait for others, every 50 ms at least and behind every signal. It may end the
+ * process. NULL: nothing. Set by the floor above. */
 extern void (*hm_boot_idle)(void);
 
 /* The bootstrap in charge: the first in boots.def that probes true. Never NULL: `single` always does. */

@@ -85,7 +85,7 @@ struct hm_pe_page {
 
 /* A ticket of a lock whose owner has gone (core/lock.c). */
 struct hm_abandoned {
-    uint32_t state; /* its lowest bits say what the entry is; the rest grows with each change, so that none is mistaken */
+    uint32_t state; /* its lowest bits say what the entry is; the rest grows with each change: none is mistaken */
     uint32_t ticket;
     uint64_t lock;  /* offset of the lock << 1, + 1 in the heap */
 };

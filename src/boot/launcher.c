@@ -316,7 +316,7 @@ static void launcher_exit_all(int status)
 static void launcher_stop(void)
 {
     if (lifeline < 0) return;
-    if (fcntl(wire, F_GETOWN) == getpid()) wire_set_owner(0); /* not where the program has put a file of its own there */
+    if (fcntl(wire, F_GETOWN) == getpid()) wire_set_owner(0); /* the number may be that of a file of the program's */
     packet_send(HM_MSG_FINALIZED, 0, NULL, 0, NULL, 0);
     close(lifeline);
     lifeline = -1;

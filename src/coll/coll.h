@@ -28,8 +28,8 @@ int hm_reduce(struct hm_team *team, void *dest, const void *source, size_t n, en
               const char *call);
 int hm_scan(struct hm_team *team, void *dest, const void *source, size_t n, enum hm_kind kind, bool inclusive,
             const char *call); /* sums */
-/* 0 when all members give the same bytes, at most HM_AGREE_MAX. Else 1, and what the first member that differs from member
- * 0 gave, and its number: alike on all. theirs and pe may be NULL. */
+/* 0 when all members give the same bytes, at most HM_AGREE_MAX. Else 1, and what the first member that differs from
+ * member 0 gave, and its number: alike on all. theirs and pe may be NULL. */
 #define HM_AGREE_MAX 128
 int hm_agree(struct hm_team *team, const void *mine, size_t bytes, void *theirs, int *pe, const char *call);
 

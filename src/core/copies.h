@@ -1,5 +1,5 @@
-/* A second copy of this library in one process: two worlds that know nothing of each other would want the same PE, and each call
- * would go to one or the other as the dynamic linker happens to see them. */
+/* A second copy of this library in one process: two worlds that know nothing of each other would want the same PE, and
+ * each call would go to one or the other as the dynamic linker happens to see them. */
 #ifndef HM_COPIES_H
 #define HM_COPIES_H
 

@@ -3,9 +3,9 @@
  * the served half, under the bit of its ticket, so that a release wakes whose turn it is and nobody else.
  *
  * A waiter that leaves gives its ticket back if it is the newest one. Otherwise it leaves it in a table in job memory,
- * where a release that comes to it finds it, takes it out and goes on to the next. Who leaves writes the entry and then looks
- * at the served half, a release changes the served half and then looks for the entry: one of them at least sees the other,
- * and who takes the entry out has the lock. There is no entry for a lock that is free. */
+ * where a release that comes to it finds it, takes it out and goes on to the next. Who leaves writes the entry and then
+ * looks at the served half, a release changes the served half and then looks for the entry: one of them at least sees
+ * the other, and who takes the entry out has the lock. There is no entry for a lock that is free. */
 #include <string.h>
 
 #include "base/futex.h"
@@ -53,6 +53,12 @@ static bool change(struct ticket_lock *l, struct ticket_lock from, struct ticket
     return __atomic_compare_exchange_n((uint64_t *)l, &old, word_of(to), false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
+/* Whoever comes to hold the lock looks at this half at last, which the holder before him has written. */
+static bool is_served(const struct ticket_lock *l, uint32_t ticket)
+{
+    return __atomic_load_n(&l->served, __ATOMIC_SEQ_CST) == ticket;
+}
+
 /* --- tickets whose owners have gone --- */
 
 enum { FREE, WRITING, ABANDONED, STATES = 4 };
@@ -78,7 +84,8 @@ static bool entry_take(struct hm_abandoned *e, uint32_t seen)
     return true;
 }
 
-/* Leaves the ticket in the table. NULL: it is full. *state: to take the entry out again, should it still be this one. */
+/* Leaves the ticket in the table. NULL: it is full. *state: to take the entry out again, should it still be this one.
+ */
 static struct hm_abandoned *ticket_leave(uint64_t key, uint32_t ticket, uint32_t *state)
 {
     struct hm_job *job = hm_world.job;
@@ -99,12 +106,13 @@ static struct hm_abandoned *ticket_leave(uint64_t key, uint32_t ticket, uint32_t
 
 static bool is_ticket(const struct hm_abandoned *e, uint64_t key, uint32_t ticket)
 {
-    return __atomic_load_n(&e->lock, __ATOMIC_RELAXED) == key && __atomic_load_n(&e->ticket, __ATOMIC_RELAXED) == ticket;
+    return __atomic_load_n(&e->lock, __ATOMIC_RELAXED) == key &&
+           __atomic_load_n(&e->ticket, __ATOMIC_RELAXED) == ticket;
 }
 
-/* True when `turn` had been abandoned and the caller has taken it out: then the lock is the caller's. While the entry stays
- * as it was seen nobody else is served under that ticket, so who sees its turn in between may have it, even if that is not
- * the turn he has seen come: tickets begin anew at 0. */
+/* True when `turn` had been abandoned and the caller has taken it out: then the lock is the caller's. While the entry
+ * stays as it was seen nobody else is served under that ticket, so who sees its turn in between may have it, even if
+ * that is not the turn he has seen come: tickets begin anew at 0. */
 static bool ticket_take(struct ticket_lock *l, uint64_t key, uint32_t turn)
 {
     struct hm_job *job = hm_world.job;
@@ -113,7 +121,7 @@ static bool ticket_take(struct ticket_lock *l, uint64_t key, uint32_t turn)
         struct hm_abandoned *e = &job->abandoned[i];
         uint32_t seen = __atomic_load_n(&e->state, __ATOMIC_SEQ_CST);
         if (seen % STATES == ABANDONED && is_ticket(e, key, turn) &&
-            __atomic_load_n(&l->served, __ATOMIC_SEQ_CST) == turn && entry_take(e, seen))
+            is_served(l, turn) && entry_take(e, seen))
             return true;
     }
     return false;
@@ -134,7 +142,8 @@ static void release(struct ticket_lock *l, uint64_t key)
     if (hm_bell_has_sleepers(&hm_symm.peer[HOME].page->lock_bell)) hm_futex_wake_some(&l->served, 1u << (turn & 31));
 }
 
-/* The caller has not been served yet and does not want to be. False: there is no room for its ticket, it must wait on. */
+/* The caller has not been served yet and does not want to be. False: there is no room for its ticket, it must wait on.
+ */
 static bool withdraw(struct ticket_lock *l, uint32_t ticket, uint64_t key)
 {
     struct ticket_lock now = lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
@@ -142,11 +151,11 @@ static bool withdraw(struct ticket_lock *l, uint32_t ticket, uint64_t key)
         if (change(l, now, (struct ticket_lock){ticket, now.served})) return true;
         now = lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
     }
-    if (now.served != ticket) {
+    if (!is_served(l, ticket)) {
         uint32_t state;
         struct hm_abandoned *e = ticket_leave(key, ticket, &state);
         if (!e) return false;
-        if (__atomic_load_n(&l->served, __ATOMIC_SEQ_CST) != ticket || !entry_take(e, state)) return true;
+        if (!is_served(l, ticket) || !entry_take(e, state)) return true;
     }
     release(l, key); /* its turn has come meanwhile */
     return true;
@@ -165,7 +174,7 @@ static void wait_for_turn(struct ticket_lock *l, uint32_t ticket, long *lock, co
     w.about.offset = hm_symm_offset(lock, &in_heap);
     w.about.in_heap = in_heap;
     w.returns = true;
-    while (__atomic_load_n(&l->served, __ATOMIC_ACQUIRE) != ticket)
+    while (!is_served(l, ticket))
         if (!hm_wait_pause(&w) && withdraw(l, ticket, key_of(lock))) goto end;
     if (w.left) release(l, key_of(lock)); /* it wanted to leave all the time */
 end:
@@ -176,14 +185,16 @@ void hm_lock_set(long *lock, const char *call)
 {
     struct ticket_lock *l = find(lock, call);
     uint32_t ticket = __atomic_fetch_add(&l->next, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&l->served, __ATOMIC_ACQUIRE) != ticket) wait_for_turn(l, ticket, lock, call);
+    if (!is_served(l, ticket)) wait_for_turn(l, ticket, lock, call);
 }
 
 int hm_lock_test(long *lock, const char *call)
 {
     struct ticket_lock *l = find(lock, call);
     struct ticket_lock now = lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
-    if (now.next == now.served && change(l, now, (struct ticket_lock){now.next + 1, now.served})) return 0;
+    if (now.next == now.served && change(l, now, (struct ticket_lock){now.next + 1, now.served}) &&
+        is_served(l, now.served))
+        return 0;
     hm_test_failed();
     return 1;
 }

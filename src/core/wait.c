@@ -61,8 +61,8 @@ static bool goes_on(struct hm_wait *w, bool signalled)
     w->asked = hm_os_now();
     if (!answer) return true;
     if (!w->returns)
-        hm_die_with(HM_INTERRUPTED, w->call, "interrupted; the other PEs meet this one here and cannot go on without it, so "
-                    "the job is ended");
+        hm_die_with(HM_INTERRUPTED, w->call, "interrupted; the other PEs meet this one here and cannot go on without it, "
+                    "so the job is ended");
     w->left = true;
     return false;
 }

@@ -10,8 +10,8 @@
  * every two steps, and once more between the announcement of a sleep and the sleep itself: no wake-up is lost.
  *
  * hm_wait_pause asks the program now and then whether the wait shall go on (hm_wait_set_interrupt). A wait that says it
- * `returns` is left when not: pause gives false, and the caller returns with its condition unmet. Others are meetings, which
- * a PE cannot leave alone: there the job ends, and pause never gives false.
+ * `returns` is left when not: pause gives false, and the caller returns with its condition unmet. Others are meetings,
+ * which a PE cannot leave alone: there the job ends, and pause never gives false.
  *
  * A word that no library call changed (a plain store through shmem_ptr) rings no bell: `polled` waits look again every
  * millisecond in the first 100 ms, then at a period that backs off to 50 ms.
@@ -47,8 +47,8 @@ void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const c
 bool hm_wait_pause(struct hm_wait *w);
 void hm_wait_end(struct hm_wait *w);
 
-/* The function that waits ask whether to leave, on the waiting thread: at least every 50 ms and behind every signal. Not 0:
- * leave. can_return 0: leaving ends the job. NULL: none. */
+/* The function that waits ask whether to leave, on the waiting thread: at least every 50 ms and behind every signal.
+ * Not 0: leave. can_return 0: leaving ends the job. NULL: none. */
 void hm_wait_set_interrupt(int (*fn)(int can_return));
 int (*hm_wait_interrupt(void))(int can_return);
 enum { HM_INTERRUPTED = 130 }; /* the status of a job that ends so, as a shell has it for SIGINT */

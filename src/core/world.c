@@ -46,8 +46,8 @@ static HM_COLD void refuse_forked(const char *call)
 {
     if (is_this_process()) return;
     hm_log_set_pe(-1);
-    hm_die(call, "process %d was forked by PE %d (process %d) and is no PE itself, so it cannot initialise or finalize the "
-           "library", (int)getpid(), hm_world.pe, hm_world.pid);
+    hm_die(call, "process %d was forked by PE %d (process %d) and is no PE itself, so it cannot initialise or finalize "
+           "the library", (int)getpid(), hm_world.pe, hm_world.pid);
 }
 
 static HM_COLD void refuse_descendant(const char *call)
@@ -56,16 +56,16 @@ static HM_COLD void refuse_descendant(const char *call)
     char which[32] = "";
     if (!hm_boot_descends(environ, &pe, &pid)) return;
     if (pid > 0) snprintf(which, sizeof which, " (process %d)", pid);
-    hm_die(call, "process %d was started by PE %d%s of a job and is no PE itself; a program that a PE starts needs an oshrun of "
-           "its own, or, to be a job of one PE, an environment without SHMEM_LAUNCH", (int)getpid(), pe, which);
+    hm_die(call, "process %d was started by PE %d%s of a job and is no PE itself; a program that a PE starts needs an "
+           "oshrun of its own, or, to be a job of one PE, an environment without SHMEM_LAUNCH", (int)getpid(), pe, which);
 }
 
 static HM_COLD void refuse_copies(const char *call)
 {
     char other[512], own[512];
     if (!hm_copies_find(other, sizeof other, own, sizeof own)) return;
-    hm_die(call, "there are two copies of this library in the process: %s and %s; only one can be a PE, so have everything use "
-           "the same one", own, other);
+    hm_die(call, "there are two copies of this library in the process: %s and %s; only one can be a PE, so have "
+           "everything use the same one", own, other);
 }
 
 int hm_world_is_descendant(void)

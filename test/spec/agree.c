@@ -1,5 +1,5 @@
-/* shmemx_agree: the first member that differs from member 0 is told to all of them, with its bytes; on the world, on a team in
- * reverse order, and in every position of the bytes. */
+/* shmemx_agree: the first member that differs from member 0 is told to all of them, with its bytes; on the world, on a
+ * team in reverse order, and in every position of the bytes. */
 #include <shmemx.h>
 
 #include "check.h"

@@ -1,5 +1,5 @@
-/* shmemx_set_interrupt: waits of every kind, on words and on a lock, ask the function and are left when it says so; what they
- * return; a wait that is not left goes on; nobody is asked who need not wait. */
+/* shmemx_set_interrupt: waits of every kind, on words and on a lock, ask the function and are left when it says so;
+ * what they return; a wait that is not left goes on; nobody is asked who need not wait. */
 #include <shmemx.h>
 
 #include <pthread.h>
@@ -205,6 +205,10 @@ int main(void)
     check_start();
     asked = 0;
     shmemx_set_interrupt(ask);
+    shmem_int_wait_until(never, SHMEM_CMP_EQ, 0);
+    if (npes == 1) shmem_set_lock(&lock);
+    if (npes == 1) shmem_clear_lock(&lock);
+    CHECK_NUM(asked, 0, "asked although there was nothing to wait for");
     for (answers_before_leaving = 0; answers_before_leaving < 3; answers_before_leaving++) leave_words();
     answers_before_leaving = 0;
     CHECK_NUM(wrong_kind, 0, "asked as in a meeting");

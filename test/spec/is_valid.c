@@ -1,4 +1,5 @@
-/* shmemx_ctx_is_valid and shmemx_team_is_valid: live handles, those of before, junk, and outside of init and finalize. */
+/* shmemx_ctx_is_valid and shmemx_team_is_valid: live handles, those of before, junk, and outside of init and finalize.
+ */
 #include <shmemx.h>
 
 #include "check.h"

@@ -1,5 +1,5 @@
-/* shmemx_keep_memory: what was allocated can be read behind finalize, one's own and what a peer wrote; peers' heaps stay mapped,
- * too; the next init makes another heap; descriptors do not pile up. */
+/* shmemx_keep_memory: what was allocated can be read behind finalize, one's own and what a peer wrote; peers' heaps
+ * stay mapped, too; the next init makes another heap; descriptors do not pile up. */
 #include <shmemx.h>
 
 #include <dirent.h>

@@ -1,8 +1,9 @@
 /* npes: 3 */
 /* timeout: 120 */
 /* env: SHMEM_SLEEP_AFTER=0 */
-/* More waiters leave a lock than there is room for tickets of theirs: PEs 1 and 2 queue up in turn, and each leaves when the other
- * stands behind it. When there is no room any more a waiter has to stay until its turn comes, and passes the lock on at once. */
+/* More waiters leave a lock than there is room for tickets of theirs: PEs 1 and 2 queue up in turn, and each leaves
+ * when the other stands behind it. When there is no room any more a waiter has to stay until its turn comes, and passes
+ * the lock on at once. */
 #include <shmemx.h>
 
 #include <sched.h>

@@ -1,8 +1,9 @@
 /* args: 400 */
 /* timeout: 300 */
 /* env: SHMEM_SLEEP_AFTER=0 */
-/* Locks whose waiters leave at random, driven by signals: one holder at a time, none is lost, those who stay are served in the
- * order in which they came; tickets given up at the end of the queue, in the middle of it, and just when their turn has come. */
+/* Locks whose waiters leave at random, driven by signals: one holder at a time, none is lost, those who stay are served
+ * in the order in which they came; tickets given up at the end of the queue, in the middle of it, and just when their
+ * turn has come. */
 #include <shmemx.h>
 
 #include <sched.h>

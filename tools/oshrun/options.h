@@ -27,7 +27,7 @@ struct hm_run {
     int stdin_pe; /* or HM_STDIN_... */
     const char *heap, *output;
     double timeout; /* seconds; 0: none */
-    double grace, interrupt_grace; /* before a kill; behind SIGINT interpreters take their time to say where they were */
+    double grace, interrupt_grace; /* before a kill; behind SIGINT interpreters have to say where they were */
 };
 
 /* Parses the words behind argv[0]. On an error prints one sentence to `err` and returns -EINVAL; `run` is

@@ -88,8 +88,8 @@ static int status_of(int wait_status)
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-/* A PE that shares the terminal has got the Ctrl-C that the front is about to pass on, or has got alone as it is the only
- * one. That it ends so is no news. */
+/* A PE that shares the terminal has got the Ctrl-C that the front is about to pass on, or has got alone as it is the
+ * only one. That it ends so is no news. */
 static void check_interrupted(struct hm_guard *g, int pe, int wait_status)
 {
     if (!g->pes[pe].own_session && status_of(wait_status) == 128 + SIGINT) hm_control_interrupted(g);
