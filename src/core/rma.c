@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "core/amo.h"
+#include "core/huge.h"
 #include "core/world.h"
 #include "transport/transport.h"
 
@@ -206,11 +207,12 @@ void hm_gather(struct hm_ctx *ctx, void *dest, const void *source, const size_t 
     hm_world_need(call);
     hm_ctx_count(&ctx->reads, n);
     switch (size) {
-    case 4: gather_size(ctx, dest, source, index, pe, n, 4, call); return;
-    case 8: gather_size(ctx, dest, source, index, pe, n, 8, call); return;
+    case 4: gather_size(ctx, dest, source, index, pe, n, 4, call); break;
+    case 8: gather_size(ctx, dest, source, index, pe, n, 8, call); break;
     case 0: return;
     default: gather_size(ctx, dest, source, index, pe, n, size, call);
     }
+    hm_huge_note(ctx, source, index, pe, n, size);
 }
 
 HM_INLINE void scatter_size(struct hm_ctx *ctx, void *dest, const char *source, const size_t *index, const int *pe,
@@ -230,11 +232,12 @@ void hm_scatter(struct hm_ctx *ctx, void *dest, const void *source, const size_t
     hm_world_need(call);
     hm_ctx_count(&ctx->writes, n);
     switch (size) {
-    case 4: scatter_size(ctx, dest, source, index, pe, n, 4, call); return;
-    case 8: scatter_size(ctx, dest, source, index, pe, n, 8, call); return;
+    case 4: scatter_size(ctx, dest, source, index, pe, n, 4, call); break;
+    case 8: scatter_size(ctx, dest, source, index, pe, n, 8, call); break;
     case 0: return;
     default: scatter_size(ctx, dest, source, index, pe, n, size, call);
     }
+    hm_huge_note(ctx, dest, index, pe, n, size);
 }
 
 /* There is no atomic add of floats: the sum is formed here and put in place if nobody was quicker. */
@@ -285,4 +288,5 @@ void hm_scatter_add(struct hm_ctx *ctx, void *dest, const void *source, const si
         add_element((char *)element_at(dest, index[i], size, world, &peer, call, "dest"), from, type);
         hm_bell_look(peer->bell, (const char *)dest + index[i] * size, size);
     }
+    hm_huge_note(ctx, dest, index, pe, n, size);
 }

@@ -18,6 +18,7 @@
 #include "core/ctx.h"
 #include "core/early.h"
 #include "core/fault.h"
+#include "core/huge.h"
 #include "core/image.h"
 #include "core/order.h"
 #include "core/remote.h"
@@ -371,6 +372,7 @@ static void open_world(const char *call)
     agree_on_waiting(&st);
     map_peers(&st, call);
     if (hm_alloc_start(hm_symm.heap_size, st.heap_fd)) hm_die(call, "out of memory for the records of the heap");
+    hm_huge_start();
     close_descriptors(&st);
     hm_symm.npes = (unsigned)hm_world.npes;
     hm_team_start();
@@ -418,6 +420,7 @@ static void close_world(void)
     hm_ctx_destroy_all(NULL);
     hm_team_stop();
     hm_alloc_stop();
+    hm_huge_stop();
     hm_symm.npes = 0;
     hm_symm.heap_limit = hm_symm.real_heap_limit = 0;
     hm_symm.data_limit = hm_symm.real_data_limit = 0;

@@ -8,6 +8,10 @@
 
 #include "base/os.h"
 
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* Linux 6.1; an older kernel refuses it */
+#endif
+
 static int host_devices(const char **why)
 {
     (void)why;
@@ -63,6 +67,22 @@ static int host_give_back(int descriptor, size_t offset, size_t bytes)
 static int host_close(void *at, size_t bytes) { return result(mprotect(at, bytes, PROT_NONE)); }
 static int host_open(void *at, size_t bytes) { return result(mprotect(at, bytes, PROT_READ | PROT_WRITE)); }
 
+/* Most of it, so that memory nobody has touched stays uncommitted. */
+static bool is_committed(void *at, size_t bytes)
+{
+    enum { PAGES_MAX = 1024 };
+    unsigned char there[PAGES_MAX];
+    size_t pages = bytes / hm_os_page(), n = 0;
+    if (pages > PAGES_MAX || mincore(at, bytes, there)) return false;
+    for (size_t i = 0; i < pages; i++) n += there[i] & 1;
+    return n * 4 >= pages * 3;
+}
+
+static int host_merge(void *at, size_t bytes)
+{
+    return is_committed(at, bytes) ? result(madvise(at, bytes, MADV_COLLAPSE)) : -EAGAIN;
+}
+
 const struct hm_memkind hm_memkind_host = {
     .name = "host",
     .can = HM_MEM_LOADS | HM_MEM_ATOMICS | HM_MEM_PAGES,
@@ -76,4 +96,5 @@ const struct hm_memkind hm_memkind_host = {
     .give_back = host_give_back,
     .close = host_close,
     .open = host_open,
+    .merge = host_merge,
 };

@@ -47,6 +47,10 @@ struct hm_memkind {
     int (*give_back)(int descriptor, size_t offset, size_t bytes);
     int (*close)(void *at, size_t bytes);
     int (*open)(void *at, size_t bytes);
+
+    /* Makes large pages of [at, at + bytes) in this mapping, if most of it is committed already. Contents stay, also while
+     * others write. NULL: the kind has no such thing. */
+    int (*merge)(void *at, size_t bytes);
 };
 
 /* The kind of that name, NULL: no such. The i-th kind, NULL behind the last. */
