@@ -107,10 +107,26 @@ static PyObject *ctx_repr(py_ctx *self)
 {
     return PyUnicode_FromFormat("<shmem4py.%s>", name_of_ctx(self->handle));
 }
+/* A handle as the published package shows it: one of cffi, for the functions of shmem4py.api; without cffi a number. */
+static PyObject *as_published(void *handle, const char *ctype)
+{
+    PyObject *number = PyLong_FromVoidPtr(handle), *api = number ? PyImport_ImportModule("shmem4py.api") : NULL;
+    if (!api) {
+        if (number && PyErr_ExceptionMatches(PyExc_ImportError)) PyErr_Clear();
+        return PyErr_Occurred() ? NULL : number;
+    }
+    PyObject *ffi = PyObject_GetAttrString(api, "ffi");
+    PyObject *result = ffi ? PyObject_CallMethod(ffi, "cast", "sO", ctype, number) : NULL;
+    Py_XDECREF(ffi);
+    Py_DECREF(api);
+    Py_DECREF(number);
+    return result;
+}
+
 static PyObject *ctx_get_ob(py_ctx *self, void *closure)
 {
     (void)closure;
-    return PyLong_FromVoidPtr(self->handle);
+    return as_published(self->handle, "shmem_ctx_t");
 }
 
 /* Options of a context: a set of bits. */
@@ -237,7 +253,7 @@ static PyMethodDef ctx_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef ctx_attributes[] = {
-    {"ob_ctx", (getter)ctx_get_ob, NULL, "The handle of the C API, as a number.", NULL},
+    {"ob_ctx", (getter)ctx_get_ob, NULL, "The handle of the C API: of cffi where there is cffi, else a number.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot ctx_slots[] = {
@@ -300,7 +316,7 @@ static PyObject *team_repr(py_team *self)
 static PyObject *team_get_ob(py_team *self, void *closure)
 {
     (void)closure;
-    return PyLong_FromVoidPtr(self->handle);
+    return as_published(self->handle, "shmem_team_t");
 }
 
 static bool is_predefined(shmem_team_t team)
@@ -607,7 +623,7 @@ static PyMethodDef team_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef team_attributes[] = {
-    {"ob_team", (getter)team_get_ob, NULL, "The handle of the C API, as a number.", NULL},
+    {"ob_team", (getter)team_get_ob, NULL, "The handle of the C API: of cffi where there is cffi, else a number.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot team_slots[] = {

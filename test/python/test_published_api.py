@@ -89,11 +89,11 @@ def test_handles_cross():
     assert lib.shmem_ctx_create(0, ctx) == 0
     with shmem.Ctx(ctx[0]) as wrapped:
         assert wrapped and wrapped != shmem.CTX_DEFAULT
-        assert ffi.cast("shmem_ctx_t", wrapped.ob_ctx) == ctx[0]
+        assert wrapped.ob_ctx == ctx[0]
         wrapped.quiet()
     assert shmem.Ctx(lib.SHMEM_CTX_DEFAULT) == shmem.CTX_DEFAULT
     assert shmem.Team(lib.SHMEM_TEAM_WORLD) == shmem.TEAM_WORLD
-    assert ffi.cast("shmem_team_t", shmem.TEAM_WORLD.ob_team) == lib.SHMEM_TEAM_WORLD
+    assert shmem.TEAM_WORLD.ob_team == lib.SHMEM_TEAM_WORLD
     for wrong in (ffi.cast('int', 0), lib.SHMEM_TEAM_WORLD):
         with pytest.raises(TypeError):
             shmem.Ctx(wrong)
