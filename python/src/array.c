@@ -159,6 +159,18 @@ static PyType_Spec bool_spec = {"shmem4py.bool_", sizeof(bool_object), 0,
 
 /* --- element types --- */
 
+/* NumPy 2 puts the type's name into the text; an element reads as the scalar that it stands for. */
+static PyObject *element_repr(PyObject *o)
+{
+    int num = 0;
+    while (num < NUMS && element_types[num] != Py_TYPE(o)) num++;
+    PyObject *plain = num < NUMS ? py_scalar(num, (char *)o + value_offsets[num]) : NULL;
+    if (!plain) return PyErr_Occurred() ? NULL : PyUnicode_FromFormat("<%s>", Py_TYPE(o)->tp_name);
+    PyObject *text = PyObject_Repr(plain);
+    Py_DECREF(plain);
+    return text;
+}
+
 static int make_element_type(int num, size_t value_offset)
 {
     char name[64];
@@ -169,6 +181,7 @@ static int make_element_type(int num, size_t value_offset)
     size_t size = ((size_t)((PyTypeObject *)base)->tp_basicsize + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *);
     PyType_Slot slots[] = {
         {Py_tp_dealloc, py_element_dealloc},
+        {Py_tp_repr, element_repr},
         {Py_tp_doc, "An element of a symmetric array: NumPy's scalar, and where it comes from."},
         {0, NULL},
     };
@@ -448,7 +461,7 @@ PyObject *py_array_new(PyArray_Descr *descr, int nd, const npy_intp *dims, int f
 static bool is_only_view(PyArrayObject *a, const py_block *block)
 {
     PyObject *base = PyArray_BASE(a);
-    if (Py_REFCNT(base) != 1 || Py_REFCNT(block) != 1) return false;
+    if (block->exports || Py_REFCNT(base) != 1 || Py_REFCNT(block) != 1) return false;
     return base == (const PyObject *)block || PyMemoryView_Check(base);
 }
 
@@ -458,7 +471,7 @@ int py_array_move_out(PyObject *array)
 {
     PyArrayObject *a = (PyArrayObject *)array;
     py_block *block = py_block_at(PyArray_DATA(a));
-    if (!block || Py_REFCNT(array) != 2 || !is_only_view(a, block)) return 0; /* 2: its owner's and ours */
+    if (!block || !is_only_view(a, block) || !py_only_variables_hold(array, 1)) return 0;
     char *copy = PyMem_RawMalloc(block->room);
     if (!copy) return 0;
     PyObject *capsule = PyCapsule_New(copy, NULL, copy_dealloc);

@@ -16,8 +16,12 @@ int py_memory_start(void); /* after init, collective: -1 with MemoryError */
 void py_memory_stop(void); /* before the last finalize, collective */
 void py_memory_forget(void); /* after it */
 
-/* Moves the array, the only one that still sees a freed block, to a private copy, so that the block is dropped. */
+/* Moves the array, the only one that still sees a freed block, to a private copy, so that the block is dropped: 1. 0: not
+ * done, others may see the block. The caller has one reference. */
 int py_array_move_out(PyObject *array);
+
+/* Are variables and members of containers all that refers to the array, besides so many references of the caller? */
+bool py_only_variables_hold(PyObject *array, Py_ssize_t besides);
 
 int py_block_ready(PyObject *module);
 int py_array_ready(PyObject *module);

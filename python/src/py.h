@@ -4,6 +4,7 @@
  *   interrupt.c Ctrl-C: what the library's interrupt function does, and leaving the job with a traceback
  *   block.c     blocks of symmetric memory and where an address belongs
  *   memory.c    the collective side of blocks: allocate, free, agree on what the collector dropped
+ *   holders.c   who refers to an array
  *   array.c     Array, the ndarray of symmetric memory, and its elements
  *   types.c     the table of types: OpenSHMEM's names and NumPy's dtypes
  *   args.c      arguments of calls: keywords, PEs, contexts, arrays, values
