@@ -121,6 +121,7 @@ BOOL_BINARY(multiply, PyNumber_Multiply)
 BOOL_BINARY(true_divide, PyNumber_TrueDivide)
 BOOL_BINARY(floor_divide, PyNumber_FloorDivide)
 BOOL_BINARY(remainder, PyNumber_Remainder)
+BOOL_BINARY(divmod, PyNumber_Divmod)
 BOOL_BINARY(and, PyNumber_And)
 BOOL_BINARY(or, PyNumber_Or)
 BOOL_BINARY(xor, PyNumber_Xor)
@@ -129,6 +130,7 @@ BOOL_BINARY(rshift, PyNumber_Rshift)
 #define BOOL_UNARY(NAME, FUNCTION) \
     static PyObject *bool_##NAME(PyObject *a) { return FUNCTION(plain_bool(a)); }
 BOOL_UNARY(invert, PyNumber_Invert)
+BOOL_UNARY(positive, PyNumber_Positive)
 BOOL_UNARY(int, PyNumber_Long)
 BOOL_UNARY(float, PyNumber_Float)
 BOOL_UNARY(absolute, PyNumber_Absolute)
@@ -140,8 +142,20 @@ static int bool_bool(PyObject *a) { return ((bool_object *)a)->value; }
 static Py_hash_t bool_hash(PyObject *a) { return ((bool_object *)a)->value; }
 static PyObject *bool_compare(PyObject *a, PyObject *b, int op) { return PyObject_RichCompare(unwrap(a), unwrap(b), op); }
 
-/* dtype, item(), __format__, __array__, __reduce__ and the rest are those of the scalar, its class among them. */
-static PyObject *bool_getattr(PyObject *o, PyObject *name) { return PyObject_GetAttr(plain_bool(o), name); }
+static PyObject *bool_subscript(PyObject *a, PyObject *key) { return PyObject_GetItem(plain_bool(a), key); }
+static int bool_getbuffer(PyObject *a, Py_buffer *view, int flags) { return PyObject_GetBuffer(plain_bool(a), view, flags); }
+static PyObject *bool_format(PyObject *a, PyObject *spec) { return PyObject_Format(plain_bool(a), spec); }
+
+/* dtype, item(), __array__, __reduce__ and the rest are those of the scalar, its class among them. But for results of
+ * ufuncs this is no array: the scalar's __array_wrap__ would make one element of them. */
+static PyObject *bool_getattr(PyObject *o, PyObject *name)
+{
+    if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "__array_wrap__") == 0)
+        return PyErr_Format(PyExc_AttributeError, "shmem4py.bool_ has no %U", name);
+    return PyObject_GetAttr(plain_bool(o), name);
+}
+
+static PyMethodDef bool_methods[] = {{"__format__", bool_format, METH_O, NULL}, {0}};
 
 static PyType_Slot bool_slots[] = {
     {Py_tp_dealloc, py_element_dealloc}, {Py_tp_repr, bool_repr}, {Py_tp_str, bool_str}, {Py_tp_hash, bool_hash},
@@ -150,7 +164,8 @@ static PyType_Slot bool_slots[] = {
     {Py_nb_subtract, bool_subtract}, {Py_nb_multiply, bool_multiply}, {Py_nb_true_divide, bool_true_divide},
     {Py_nb_floor_divide, bool_floor_divide}, {Py_nb_remainder, bool_remainder}, {Py_nb_power, bool_power},
     {Py_nb_and, bool_and}, {Py_nb_or, bool_or}, {Py_nb_xor, bool_xor}, {Py_nb_lshift, bool_lshift},
-    {Py_nb_rshift, bool_rshift},
+    {Py_nb_rshift, bool_rshift}, {Py_nb_divmod, bool_divmod}, {Py_nb_positive, bool_positive},
+    {Py_mp_subscript, bool_subscript}, {Py_bf_getbuffer, bool_getbuffer}, {Py_tp_methods, bool_methods},
     {Py_tp_doc, "An element of a symmetric array of bool: the value of numpy.bool_, and where it comes from."},
     {0, NULL},
 };
@@ -288,11 +303,18 @@ static PyObject *array_item(PyObject *self, Py_ssize_t i)
 
 /* --- what becomes of results --- */
 
+/* NumPy makes the result of x[mask] a view of an array that nobody sees. */
+static bool has_own_memory(PyArrayObject *a)
+{
+    PyArrayObject *base = PyArray_BASE(a) && PyArray_Check(PyArray_BASE(a)) ? (PyArrayObject *)PyArray_BASE(a) : NULL;
+    return PyArray_CHKFLAGS(a, NPY_ARRAY_OWNDATA) || (base && PyArray_CHKFLAGS(base, NPY_ARRAY_OWNDATA));
+}
+
 /* Called by NumPy for each new instance. One outside of symmetric memory becomes what it is: an ndarray. */
 static int array_finalize(PyArrayObject *a, PyObject *from)
 {
     if (Py_TYPE(a) != py_array_type || py_block_at(PyArray_DATA(a))) return 0;
-    if (PyArray_SIZE(a) == 0 && from && Py_IS_TYPE(from, py_array_type) && !PyArray_CHKFLAGS(a, NPY_ARRAY_OWNDATA))
+    if (PyArray_SIZE(a) == 0 && from && Py_IS_TYPE(from, py_array_type) && !has_own_memory(a))
         return 0; /* x[n:] of n elements */
     Py_SET_TYPE(a, &PyArray_Type);
     Py_DECREF(py_array_type);

@@ -89,6 +89,25 @@ def test_element_bool(shm):
         shm.barrier_all()
 
 
+@pytest.mark.parametrize("use", [
+    "f'{v}', f'{v:8.3f}', f'{v:5d}', format(v, '>8d'), str(v), repr(v), '%d' % v", "divmod(v, True)", "v[()]", "v[...]",
+    "bytes(memoryview(v))", "np.arange(3) + v", "np.arange(3, dtype='i1') * v", "np.full(3, 2.5) == v", "v + np.arange(3)",
+    "np.arange(3)[v]", "np.asarray([v, v])", "np.where(v, 1, 2)", "copy.copy(v), copy.deepcopy([v])",
+    "pickle.loads(pickle.dumps(v))", "[v, not v, v is None, v == 1, v != 0, v > 0]", "{v: 1}[True]", "v.item(), v.dtype, v.shape",
+])
+@pytest.mark.parametrize("value", [True, False])
+def test_element_bool_is_used_as_numpys(shm, use, value):
+    def result(v):
+        try:
+            return eval(use, {"np": np, "copy": copy, "pickle": pickle}, {"v": v})
+        except Exception as e:
+            return type(e)
+    with shm.full(2, value) as a:
+        ours, numpys = result(a[0]), result(np.bool_(value))
+        assert type(ours) is type(numpys) and repr(ours) == repr(numpys)
+        shm.barrier_all()
+
+
 def test_index_errors_are_those_of_numpy(x):
     y = np.arange(10, dtype=np.float32)
     for key in (10, -11, "a", 1.5, (0, 0), 1 << 70):
@@ -118,7 +137,7 @@ def test_views_are_symmetric(shm, x):
 def test_results_are_plain(shm, x):
     for plain in (x + 1, 1 + x, -x, x.copy(), copy.deepcopy(x), x.astype("d"), x[[1, 2]], x[x > 3], np.sort(x), x.cumsum(),
                   np.zeros_like(x), np.where(x > 3, x, 0), np.concatenate([x, x]), x.take([1]), x.repeat(2), x > 3,
-                  pickle.loads(pickle.dumps(x)), np.array(x), x.reshape(2, 5).T.ravel(), x.flatten(), np.exp(x)):
+                  pickle.loads(pickle.dumps(x)), np.array(x), x[x > 99], x[[]], x.reshape(2, 5).T.ravel(), x.flatten(), np.exp(x)):
         assert type(plain) is np.ndarray and not shm.is_symmetric(plain)
     for scalar in (x.sum(), x.max(), x.mean(), np.dot(x, x), x.take(3)):
         assert type(scalar) is np.float32
