@@ -45,6 +45,16 @@ static PyArrayObject *contiguous(PyObject *o, int num)
         o, num, 0, 0, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST | NPY_ARRAY_ENSUREARRAY);
 }
 
+/* Numbers that have been looked at must not change: in symmetric memory this very call, or another PE, might do it. */
+static PyArrayObject *keep(PyArrayObject *a)
+{
+    if (!a || !py_block_at(PyArray_DATA(a))) return a;
+    PyObject *copy = PyArray_NewLikeArray(a, NPY_CORDER, NULL, 0);
+    if (copy && PyArray_CopyInto((PyArrayObject *)copy, a)) Py_CLEAR(copy);
+    Py_DECREF(a);
+    return (PyArrayObject *)copy;
+}
+
 /* Lists and the like become arrays first, so that their kind can be seen. */
 static int parse_array(PyObject *o, const char *arg, struct numbers *n)
 {
@@ -64,6 +74,7 @@ static int parse_array(PyObject *o, const char *arg, struct numbers *n)
     else
         n->array = contiguous(array, n->wide ? NPY_INT64 : NPY_INT32);
     Py_DECREF(array);
+    n->array = keep(n->array);
     return n->array ? 0 : -1;
 }
 
@@ -395,6 +406,26 @@ static PyObject *new_result(const struct indexed *x)
     return PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, NULL, NULL, 0, NULL);
 }
 
+static bool share_memory(PyArrayObject *a, PyArrayObject *b)
+{
+    char *low_a, *high_a, *low_b, *high_b;
+    if (!a || !b) return false;
+    py_extent(a, &low_a, &high_a);
+    py_extent(b, &low_b, &high_b);
+    return low_a < high_b && low_b < high_a;
+}
+
+/* Where the result would overwrite what is still to be read, it goes by way of an array of its own. */
+static PyObject *gather_aside(struct indexed *x, PyArrayObject *out)
+{
+    PyObject *aside = PyArray_NewLikeArray(out, NPY_CORDER, NULL, 0);
+    if (!aside) return NULL;
+    move_unlocked(x, PyArray_BYTES((PyArrayObject *)aside), GATHER);
+    int rc = PyArray_CopyInto(out, (PyArrayObject *)aside);
+    Py_DECREF(aside);
+    return rc ? NULL : Py_NewRef((PyObject *)out);
+}
+
 static PyObject *gather(struct indexed *x, PyObject *out)
 {
     struct py_operand op;
@@ -403,6 +434,9 @@ static PyObject *gather(struct indexed *x, PyObject *out)
             return PyErr_Format(PyExc_TypeError, "out: an array is needed, not %.200s",
                                 Py_TYPE(out)->tp_name);
         if (check_shape(x, out, PY_WRITE, "out", &op)) return NULL;
+        PyArrayObject *to = (PyArrayObject *)out;
+        if (share_memory(to, x->x.array) || share_memory(to, x->index.array) || share_memory(to, x->pe.array))
+            return gather_aside(x, to);
         move_unlocked(x, op.data, GATHER);
         return Py_NewRef(out);
     }
@@ -426,7 +460,13 @@ static PyObject *call_gather(ARGS)
 static int parse_source(PyObject *o, struct indexed *x, struct py_room *room, struct py_operand *op)
 {
     room->owner = NULL;
-    if (PyArray_Check(o)) return check_shape(x, o, 0, "source", op);
+    if (PyArray_Check(o)) {
+        if (check_shape(x, o, 0, "source", op)) return -1;
+        if (!share_memory(op->array, x->x.array)) return 0;
+        room->owner = PyArray_NewCopy(op->array, NPY_CORDER); /* what is written must not change what is still to be read */
+        if (room->owner) op->data = PyArray_BYTES((PyArrayObject *)room->owner);
+        return room->owner ? 0 : -1;
+    }
     if (!x->index.array && x->row_count == 1)
         return py_arg_source(o, x->row->type, &x->x, "source", room, op);
     PyErr_Format(PyExc_TypeError, "source: an array is needed, not %.200s", Py_TYPE(o)->tp_name);

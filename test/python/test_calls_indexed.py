@@ -238,3 +238,29 @@ def test_wrong_arguments(shm):
         with pytest.raises(TypeError, match="x: dtype int16 cannot be added"):
             shm.scatter_add(x.view("i2"), [0], 0, np.zeros((1, 4), "i2"))
         shm.barrier_all()
+
+
+def test_memory_in_two_roles(shm):
+    """Indices, PEs, sources and results in the memory that the call itself writes: as if all were read first."""
+    me, n, count = shm.my_pe(), shm.n_pes(), 5000
+    with shm.zeros(count, "i8") as x:
+        x[:] = np.arange(count)[::-1]
+        shm.scatter(x, x, me, np.full(count, 2**60))
+        assert (x == 2**60).all()
+        x[:] = np.arange(count)[::-1]
+        shm.scatter_add(x, x[:], me, np.full(count, 2**60))
+        assert np.array_equal(x, 2**60 + np.arange(count)[::-1])
+        x[:] = np.arange(count)
+        shm.scatter(x, np.arange(1, count), me, x[:-1])
+        assert np.array_equal(x[1:], np.arange(count - 1))
+        x[:] = np.arange(count)
+        assert np.array_equal(shm.gather(x, np.arange(count - 1), me, out=x[1:]), np.arange(count - 1))
+        x[:] = 2**60
+        shm.barrier_all()
+        both = np.arange(count + 1)
+        both[1:] = np.arange(count)
+        shm.gather(x, both[1:], n - 1, out=both[:-1])
+        assert (both[:-1] == 2**60).all()
+        pe = np.full(count, n - 1)
+        assert (shm.gather(x, np.arange(count), pe, out=pe) == 2**60).all()
+        shm.barrier_all()
