@@ -98,6 +98,20 @@ static int open_world(int requested, int *provided)
     return 0;
 }
 
+static void close_world(void)
+{
+    bool last = py_world.inits == 1;
+    Py_BEGIN_ALLOW_THREADS
+    shmem_finalize();
+    Py_END_ALLOW_THREADS
+    py_world.inits--;
+    if (!last) return;
+    py_world.ready = 0;
+    py_world.finalized = 1;
+    py_interrupt_stop();
+    py_memory_forget();
+}
+
 static int init(int requested, int *provided)
 {
     if (check_before()) return -1;
@@ -108,7 +122,12 @@ static int init(int requested, int *provided)
     py_world.pe = shmem_my_pe();
     py_world.npes = shmem_n_pes();
     py_world.ready = 1;
-    return py_memory_start() || install_once() ? -1 : 0;
+    if (!py_memory_start()) return install_once();
+    PyObject *type, *value, *trace; /* a call that waits would take the exception for an interrupt */
+    PyErr_Fetch(&type, &value, &trace);
+    close_world(); /* on all PEs alike: arrays cannot be had */
+    PyErr_Restore(type, value, trace);
+    return -1;
 }
 
 static PyObject *call_init_thread(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
@@ -182,17 +201,7 @@ static PyObject *call_init_thread(PyObject *self, PyObject *const *args, Py_ssiz
 static PyObject *call_finalize(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     if (py_parse(&no_params, py_row_of(self)->name, args, nargs, kwnames, NULL) || py_need("finalize")) return NULL;
-    bool last = py_world.inits == 1;
-    Py_BEGIN_ALLOW_THREADS
-    shmem_finalize();
-    Py_END_ALLOW_THREADS
-    py_world.inits--;
-    if (last) {
-        py_world.ready = 0;
-        py_world.finalized = 1;
-        py_interrupt_stop();
-        py_memory_forget();
-    }
+    close_world();
     Py_RETURN_NONE;
 }
 
