@@ -134,12 +134,24 @@ static int add_types(PyObject *module)
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, .m_name = "shmem4py._core", .m_doc = "The calls of shmem4py.", .m_size = -1};
 
+/* Who runs Python's signal handlers, whichever thread imports this module. */
+static int find_main_thread(void)
+{
+    PyObject *module = PyImport_ImportModule("threading");
+    PyObject *thread = module ? PyObject_CallMethod(module, "main_thread", NULL) : NULL;
+    PyObject *ident = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
+    if (ident) py_world.main_thread = PyLong_AsUnsignedLong(ident);
+    Py_XDECREF(ident);
+    Py_XDECREF(thread);
+    Py_XDECREF(module);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 PyMODINIT_FUNC PyInit__core(void)
 {
     import_array();
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
-    py_world.main_thread = PyThread_get_thread_ident();
-    if (add_types(module) || add_constants(module) || add_tables(module)) Py_CLEAR(module);
+    if (find_main_thread() || add_types(module) || add_constants(module) || add_tables(module)) Py_CLEAR(module);
     return module;
 }

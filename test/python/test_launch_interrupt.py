@@ -179,3 +179,26 @@ threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 shm.init()
 """)
     assert r.returncode == 130 and r.stderr.count("KeyboardInterrupt") == 1 and "prog.py" in r.stderr, r
+
+
+def test_package_imported_by_another_thread(launch):
+    """Ctrl-C is the main thread's, whoever imports and initialises."""
+    r = launch(2, """
+import os, signal, threading, time
+def start():
+    global shm
+    import shmem4py as shm
+    shm.init()
+starter = threading.Thread(target=start)
+starter.start()
+starter.join()
+flag = shm.zeros(1, dtype='l')
+if shm.my_pe() == 1:
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        shm.wait_until(flag, 'eq', 1)
+    except KeyboardInterrupt:
+        print('interrupted')
+shm.barrier_all()
+""", timeout=20)
+    assert r.returncode == 0 and r.stdout == "interrupted\n", r
