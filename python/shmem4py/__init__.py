@@ -25,6 +25,8 @@ except ImportError as _e:
     if 'numpy' in str(_e) or '_ARRAY_API' in str(_e):
         raise ImportError(f'shmem4py was built for NumPy of before 2.0, but this is NumPy {_np.__version__}: build it again '
                           'with NumPy 2, which makes it work with both (pip install . does that)') from _e
+    from . import _missing
+    _missing.explain(_e)
     raise
 
 from ._core import *  # noqa: F401,F403

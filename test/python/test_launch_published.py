@@ -1,5 +1,6 @@
 """How `from shmem4py import shmem` starts and ends, and what surrounds it: each in a job of its own."""
 import os
+import shutil
 import subprocess
 import sys
 
@@ -287,3 +288,18 @@ def test_conflict_is_said_once(tmp_path, launch):
     assert run.returncode == 0
     assert run.stderr.count('pip uninstall shmem4py') == 1
     assert str(there / 'shmem4py-1.0.0.dist-info') in run.stderr
+
+
+def test_without_an_extension_for_this_interpreter(tmp_path):
+    """The import names what there is and what runs, and not a circular import."""
+    package = tmp_path / "shmem4py"
+    package.mkdir()
+    import shmem4py
+    for name in os.listdir(os.path.dirname(shmem4py.__file__)):
+        if name.endswith(".py"):
+            shutil.copy(os.path.join(os.path.dirname(shmem4py.__file__), name), package / name)
+    (package / "_core.cpython-38-nonsense.so").write_bytes(b"")
+    r = subprocess.run([sys.executable, "-c", "import shmem4py"], env={**os.environ, "PYTHONPATH": str(tmp_path)},
+                       stderr=subprocess.PIPE, text=True)
+    last = r.stderr.strip().split("\n")[-1]
+    assert r.returncode == 1 and "_core.cpython-38-nonsense.so" in last and sys.executable in last, r.stderr
