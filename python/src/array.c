@@ -438,7 +438,8 @@ static PyObject *array_exit(PyObject *self, PyObject *args)
 {
     PyObject *type = Py_None, *value, *trace;
     if (!PyArg_ParseTuple(args, "|OOO", &type, &value, &trace)) return NULL;
-    if (type != Py_None) Py_RETURN_NONE;
+    const py_block *block = py_block_at(PyArray_DATA((PyArrayObject *)self));
+    if (type != Py_None || !block || block->state != PY_BLOCK_LIVE) Py_RETURN_NONE; /* freed in the block, or finalized */
     return array_free(self, NULL);
 }
 

@@ -87,3 +87,31 @@ assert not gone.any()
 print('ok')
 """, env=SMALL)
     assert r.returncode == 0 and r.stdout == "ok\nok\n", (r.stdout, r.stderr)
+
+
+def test_heap_that_is_too_small_for_anything(launch):
+    """init says so, and leaves nothing half done."""
+    r = launch(2, """
+import time
+import shmem4py as shm
+for call in (shm.init, lambda: shm.zeros(3), shm.barrier_all):
+    try:
+        call()
+    except (MemoryError, RuntimeError) as e:
+        print(type(e).__name__, 'SHMEM_SYMMETRIC_SIZE' in str(e))
+""", env={"SHMEM_SYMMETRIC_SIZE": "4096"})
+    assert r.returncode == 0 and sorted(r.stdout.split("\n")) == ["", *["MemoryError True"] * 2, *["RuntimeError False"] * 4], r
+
+
+def test_with_after_free(launch):
+    """An array that is freed in its with block, or whose memory has ended with finalize, is not freed again."""
+    r = launch(2, """
+import shmem4py as shm
+shm.init()
+with shm.zeros(10) as x:
+    x.free()
+with shm.zeros(10) as x:
+    shm.finalize()
+print('ok')
+""")
+    assert r.returncode == 0 and r.stdout == "ok\nok\n", r
