@@ -26,6 +26,7 @@ static struct hm_image data_layout;
 static bool keep; /* the heaps stay mapped behind the last finalize */
 
 void hm_remote_keep(bool on) { keep = on; }
+bool hm_remote_keeps(void) { return keep; }
 
 /* What the address of every heap is a multiple of, in every PE: an alignment up to this comes out of an offset alone. From a
  * huge page on, so that the kernel may use them; up to an eighth of the heap, which is what it may cost in addresses. */

@@ -12,5 +12,6 @@ void hm_remote_map_data(const int *fds, int npes, const struct hm_image *image, 
 void hm_remote_unmap(int npes);
 /* Leaves the heaps mapped in hm_remote_unmap, so that who still holds addresses of them can read; static data is not. */
 void hm_remote_keep(bool on);
+bool hm_remote_keeps(void);
 
 #endif

@@ -132,6 +132,8 @@ void hm_world_global_exit(int status)
     exit_once(status);
 }
 
+static bool exiting;
+
 /* The program ends: with status 0 the PE takes part in the finalize it owes, with another the job ends. */
 static void at_exit(int status, void *arg)
 {
@@ -140,6 +142,7 @@ static void at_exit(int status, void *arg)
     if (__atomic_load_n(&hm_world.job->stopping, __ATOMIC_ACQUIRE)) return;
     if (status == 0) {
         hm_world.inits = 1;
+        exiting = true;
         hm_world_finalize("exit without shmem_finalize");
         return;
     }
@@ -414,6 +417,10 @@ void hm_world_start_pes(void)
 static void close_world(void)
 {
     __atomic_store_n(&hm_world.page->state, HM_PE_FINALIZED, __ATOMIC_RELEASE);
+    if (exiting && hm_remote_keeps()) { /* threads may still be in calls, Python's daemons, and all they use goes with them */
+        hm_world.boot->stop();
+        return;
+    }
     hm_world.ready = false;
     hm_world.finalized = true;
     if (hm_options.signals) hm_fault_remove();
