@@ -1,5 +1,6 @@
 """What happens to the job when a PE leaves: installed by the first init."""
 import atexit
+import os
 import sys
 import threading
 import traceback
@@ -52,7 +53,7 @@ def tell_interrupted(value):
     """What a signal handler has raised in a call that this PE cannot leave alone: where that was, and that the job ends."""
     _flush()
     frames = traceback.extract_stack()[:-1] + traceback.extract_tb(value.__traceback__)
-    who = f'PE {_core.my_pe()}' if _core.query_initialized() else 'This PE'
+    who = f'PE {os.environ["SHMEM_PE"]}' if 'SHMEM_PE' in os.environ else 'This PE'
     lines = [f'{who} was interrupted in a call that all PEs take part in, so the job ends.\n',
              'Traceback (most recent call last):\n', *traceback.format_list(frames),
              *traceback.format_exception_only(type(value), value)]

@@ -23,9 +23,9 @@ static const struct {
 static bool differ(shmem_team_t team, const void *mine, size_t bytes, void *theirs, int *pe)
 {
     int rc;
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     rc = shmemx_agree(team, mine, bytes, theirs, pe);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     return rc != 0;
 }
 
@@ -506,9 +506,9 @@ static PyObject *collective(struct coll *c, PyObject *team)
     if (py_need(c->row->name) || py_arg_team(team, &c->team, &c->members)) return NULL;
     parse_local(c); /* an error of it is told in the agreement */
     if (agree(c) || (c->kind == COLLECT && check_sum(c))) return NULL;
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     rc = perform(c);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     return answer(c->row, rc);
 }
 
@@ -593,9 +593,9 @@ static PyObject *call_barrier_all(ARGS)
 {
     const py_row *row = py_row_of(self);
     if (py_parse(&no_params, row->name, args, nargs, kwnames, NULL) || py_need(row->name)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     shmem_barrier_all();
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     return answer(row, 0);
 }
 
@@ -603,9 +603,9 @@ static PyObject *call_sync_all(ARGS)
 {
     const py_row *row = py_row_of(self);
     if (py_parse(&no_params, row->name, args, nargs, kwnames, NULL) || py_need(row->name)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     shmem_sync_all();
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     return answer(row, 0);
 }
 
@@ -613,9 +613,9 @@ static PyObject *sync_pe(const py_row *row, PyObject *pe)
 {
     int number, rc;
     if (py_arg_pe(pe, NULL, &number)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     rc = shmemx_sync_pe(number);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     return answer(row, rc);
 }
 
@@ -631,9 +631,9 @@ static PyObject *call_sync(ARGS)
         return PyErr_Format(PyExc_TypeError, "%s: team and pe cannot both be given", row->name);
     if (!py_absent(a[1])) return sync_pe(row, a[1]);
     if (py_arg_team(a[0], &team, &members)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     rc = shmem_team_sync(team);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     return answer(row, rc);
 }
 

@@ -177,9 +177,9 @@ static PyObject *ctx_destroy(py_ctx *self, PyObject *unused)
     }
     if (py_need("Ctx.destroy") || py_arg_ctx((PyObject *)self, &ctx)) return NULL;
     self->handle = SHMEM_CTX_INVALID;
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     shmem_ctx_destroy(ctx);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     Py_RETURN_NONE;
 }
 
@@ -212,9 +212,9 @@ static PyObject *ctx_quiet(py_ctx *self, PyObject *unused)
     if (py_need("Ctx.quiet")) return NULL;
     if (ctx == SHMEM_CTX_INVALID) Py_RETURN_NONE;
     if (py_arg_ctx((PyObject *)self, &ctx)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     shmem_ctx_quiet(ctx);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }
@@ -344,9 +344,9 @@ static PyObject *team_destroy(py_team *self, PyObject *unused)
     if (o == team_world || o == team_shared || o == team_invalid) Py_RETURN_NONE;
     if (!is_predefined(team)) {
         if (own_team(self, "Team.destroy", &team, &members)) return NULL;
-        Py_BEGIN_ALLOW_THREADS
+        PY_BEGIN_CALL
         shmem_team_destroy(team);
-        Py_END_ALLOW_THREADS
+        PY_END_CALL
     }
     self->handle = SHMEM_TEAM_INVALID;
     Py_RETURN_NONE;
@@ -471,10 +471,10 @@ static PyObject *split_strided(py_team *self, PyObject *const *o, PyObject *extr
     if (py_agree(parent, "split_strided", (int64_t[]){s.start, s.stride, s.size, s.config.num_contexts},
                  names, 4))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     rc =
         shmem_team_split_strided(parent, s.start, s.stride, s.size, &s.config, s.mask, &team);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     return rc ? error_of(call, rc) : team_of(py_team_type, team);
 }
 
@@ -516,9 +516,9 @@ static PyObject *team_split_2d(py_team *self, PyObject *args, PyObject *kwargs)
         config_of(yo, "yaxis_config", &yconfig, &ymask);
     int64_t mine[] = {xrange, xconfig.num_contexts, yconfig.num_contexts};
     if (py_agree(parent, "split_2d", mine, fields, 3)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     rc = shmem_team_split_2d(parent, xrange, &xconfig, xmask, &x, &yconfig, ymask, &y);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     return rc ? error_of("shmem_team_split_2d", rc) : pair_of(x, y);
 }
 
@@ -586,9 +586,9 @@ static PyObject *team_sync(py_team *self, PyObject *unused)
     shmem_team_t team;
     int members, rc;
     if (own_team(self, "Team.sync", &team, &members)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     rc = shmem_team_sync(team);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     if (PyErr_Occurred()) return NULL;
     if (rc) return error_of("shmem_team_sync", rc);
     Py_RETURN_NONE;

@@ -98,9 +98,9 @@ static int lock_set(long *lock, const char *call)
         return -1;
     }
     if (make_room()) return -1;
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     shmem_set_lock(lock);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     if (PyErr_Occurred()) return -1; /* interrupted: it is not held */
     remember(lock);
     return 0;
@@ -122,9 +122,9 @@ static int lock_clear(long *lock, const char *call)
         return -1;
     }
     forget(lock);
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     shmem_clear_lock(lock);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     return PyErr_Occurred() ? -1 : 0;
 }
 

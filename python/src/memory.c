@@ -104,9 +104,9 @@ static struct record *begin(enum op op)
 static void meet(void)
 {
     list_dropped(mine());
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     shmem_sync_all();
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
 }
 
 static size_t intersect(uint64_t *a, size_t n, const uint64_t *b, size_t m)
@@ -124,9 +124,9 @@ static void give_back(uint64_t number)
 {
     struct owned *o = owned_of(number);
     char *start = o->start;
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     shmem_free(start);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     o = owned_of(number); /* it may have moved */
     memory.count--;
     memory.dropped--;
@@ -218,7 +218,7 @@ static char *ask(const struct request *r)
     size_t bytes = r->bytes ? r->bytes : 1;
     bool plain = !r->align && !r->hints;
     char *p;
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     if (plain)
         p = r->clear ? shmem_calloc(bytes, 1) : shmem_malloc(bytes);
     else
@@ -227,7 +227,7 @@ static char *ask(const struct request *r)
         memset(p, 0, bytes);
         shmem_barrier_all();
     }
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     return p;
 }
 
@@ -357,9 +357,9 @@ int py_memory_free(py_block *block)
 
 int py_memory_start(void)
 {
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     memory.records = shmem_calloc(2, sizeof *memory.records);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     memory.turn = 0;
     memory.busy = false;
     if (memory.records) return 0;

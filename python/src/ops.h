@@ -12,11 +12,11 @@ static inline bool py_absent(PyObject *o)
 /* The GIL is given away only where the copy takes longer than that costs. */
 static inline PyThreadState *py_unlock(size_t bytes)
 {
-    return bytes > PY_LONG_COPY ? PyEval_SaveThread() : NULL;
+    return bytes > PY_LONG_COPY ? py_call_begin() : NULL;
 }
 static inline void py_relock(PyThreadState *state)
 {
-    if (state) PyEval_RestoreThread(state);
+    if (state) py_call_end(state);
 }
 
 /* --- types.c --- */

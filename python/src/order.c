@@ -35,9 +35,9 @@ static PyObject *call_quiet(ARGS)
     int some = parse_order(self, args, nargs, kwnames, &ctx);
     if (some < 0) return NULL;
     if (some) {
-        Py_BEGIN_ALLOW_THREADS
+        PY_BEGIN_CALL
         shmem_ctx_quiet(ctx);
-        Py_END_ALLOW_THREADS
+        PY_END_CALL
     }
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;

@@ -11,7 +11,7 @@
  *   rma.c amo.c wait.c coll.c indexed.c lock.c handle.c    the calls, one file a chapter
  *
  * Rules: whatever the library would end the job for is looked at here first and raised as an exception that names the
- * argument. A call keeps the GIL while it is short and on mapped memory; it releases it (Py_BEGIN_ALLOW_THREADS) when it
+ * argument. A call keeps the GIL while it is short and on mapped memory; it releases it (PY_BEGIN_CALL) when it
  * may wait or moves more than PY_LONG_COPY bytes. Whatever waited looks at PyErr_Occurred() afterwards: an interrupt.
  */
 #ifndef PY_H
@@ -51,8 +51,23 @@ struct py_world {
     int forked;        /* this process is a child of a PE */
     int pe, npes;
     unsigned long main_thread;
+    int inside; /* how many threads are in the library without the GIL, which guards this count */
 };
 extern struct py_world py_world;
+
+/* Py_BEGIN_ALLOW_THREADS and its end, for calls of the library: finalize must not come while a thread is in one. */
+static inline PyThreadState *py_call_begin(void)
+{
+    py_world.inside++;
+    return PyEval_SaveThread();
+}
+static inline void py_call_end(PyThreadState *state)
+{
+    PyEval_RestoreThread(state);
+    py_world.inside--;
+}
+#define PY_BEGIN_CALL { PyThreadState *py_call_state = py_call_begin();
+#define PY_END_CALL py_call_end(py_call_state); }
 
 /* -1 with RuntimeError: before init, after finalize, in a child of a PE. `call` is the name the user wrote. */
 int py_not_ready(const char *call);

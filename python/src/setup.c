@@ -88,9 +88,9 @@ static int open_world(int requested, int *provided)
 {
     int rc;
     shmemx_keep_memory(1);
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     rc = shmem_init_thread(requested, provided);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     if (rc) {
         PyErr_Format(PyExc_RuntimeError, "init: the library cannot be initialised (error %d)", rc);
         return -1;
@@ -98,16 +98,16 @@ static int open_world(int requested, int *provided)
     return 0;
 }
 
+/* From the last one on no thread begins a call. */
 static void close_world(void)
 {
     bool last = py_world.inits == 1;
-    Py_BEGIN_ALLOW_THREADS
+    if (last) py_world.ready = 0, py_world.finalized = 1;
+    PY_BEGIN_CALL
     shmem_finalize();
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     py_world.inits--;
     if (!last) return;
-    py_world.ready = 0;
-    py_world.finalized = 1;
     py_interrupt_stop();
     py_memory_forget();
 }
@@ -154,7 +154,8 @@ const struct py_call py_calls_setup[] = {
     {"init_thread", call_init_thread, &level_params, PY_F_NONE, true,
      "(requested=THREAD_MULTIPLE)\nInitialise with a thread level; returns the level provided. Collective, counted."},
     {"finalize", call_finalize, &no_params, PY_F_NONE, true,
-     "()\nFinalise: as often as init was called; the last one is collective and releases everything."},
+     "()\nFinalise: as often as init was called; the last one is collective and releases everything. RuntimeError while "
+     "another\nthread is in a call."},
     {"my_pe", call_my_pe, &no_params, PY_F_NONE, true, "()\nThe number of the calling PE, from 0 on."},
     {"n_pes", call_n_pes, &no_params, PY_F_NONE, true, "()\nHow many PEs the job has."},
     {"query_thread", call_query_thread, &no_params, PY_F_NONE, true, "()\nThe thread level in force, an int."},
@@ -201,6 +202,9 @@ static PyObject *call_init_thread(PyObject *self, PyObject *const *args, Py_ssiz
 static PyObject *call_finalize(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     if (py_parse(&no_params, py_row_of(self)->name, args, nargs, kwnames, NULL) || py_need("finalize")) return NULL;
+    if (py_world.inits == 1 && py_world.inside)
+        return PyErr_Format(PyExc_RuntimeError, "finalize: %d other calls of this PE, of other threads or under a signal handler, "
+                            "are not complete; the memory they work on would go away", py_world.inside);
     close_world();
     Py_RETURN_NONE;
 }
@@ -244,9 +248,9 @@ static PyObject *call_global_exit(PyObject *self, PyObject *const *args, Py_ssiz
     long status = a[0] ? PyLong_AsLong(a[0]) : 0;
     if (status == -1 && PyErr_Occurred()) return NULL;
     py_flush_streams();
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     shmem_global_exit((int)status);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     Py_RETURN_NONE; /* not reached */
 }
 

@@ -314,9 +314,9 @@ static PyObject *call_signal_wait_until(ARGS)
     Py_DECREF(descr);
     if (py_arg_value(a[2], c.type, "value", &c.value)) return NULL;
     value = c.value.u64;
-    Py_BEGIN_ALLOW_THREADS
+    PY_BEGIN_CALL
     value = shmem_signal_wait_until(signal, c.cmp, value);
-    Py_END_ALLOW_THREADS
+    PY_END_CALL
     return PyErr_Occurred() ? NULL : PyLong_FromUnsignedLongLong(value);
 }
 

@@ -83,6 +83,58 @@ print('end')
     assert r.returncode == 0 and r.stdout == "end\nend\n", (r.returncode, r.stderr)
 
 
+def test_daemon_threads_in_copies_and_waits(launch):
+    """They run until the process is gone: nothing that they use may go before."""
+    r = launch(3, program("""
+x, index = shm.zeros(1_000_000), np.random.default_rng(me).integers(0, 1_000_000, 10_000_000)
+block, peer = np.zeros(1_000_000), (me + 1) % n
+def put():
+    while True:
+        shm.put(x, block, peer)
+        shm.int64_atomic_inc(flag, peer)
+        shm.quiet()
+for work in (lambda: shm.gather(x, index, peer), put, lambda: shm.wait_until(flag, 'eq', -1)):
+    for _ in range(3):
+        threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+print('end')
+"""))
+    assert r.returncode == 0 and r.stdout == "end\n" * 3 and r.stderr == "", (r.returncode, r.stderr)
+
+
+def test_finalize_while_a_thread_is_in_a_call(launch):
+    """finalize refuses; when the call is done, it works, and what threads begin afterwards raises."""
+    r = launch(2, program("""
+said = []
+def wait():
+    shm.wait_until(flag, 'eq', 1)
+    try:
+        while True:
+            shm.int64_g(flag, pe=1 - me)
+    except RuntimeError as e:
+        said.append('finalize' in str(e))
+t = threading.Thread(target=wait)
+t.start()
+time.sleep(0.2)
+try:
+    shm.finalize()
+except RuntimeError as e:
+    print('refused', 'finalize: 1 other calls' in str(e))
+shm.barrier_all()
+shm.int64_p(flag, 1, pe=1 - me)
+shm.wait_until(flag, 'eq', 1)
+while shm.query_initialized():
+    try:
+        shm.finalize()
+    except RuntimeError:
+        time.sleep(0.01)
+t.join()
+print('said', said)
+"""))
+    lines = sorted(r.stdout.split("\n"))
+    assert r.returncode == 0 and lines == ["", *["refused True"] * 2, *["said [True]"] * 2], (r.stdout, r.stderr)
+
+
 def test_fork_child_is_no_pe(launch):
     r = launch(2, program("""
 sys.stdout.flush()
