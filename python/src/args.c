@@ -355,6 +355,13 @@ static int floating_value(PyObject *o, const struct py_type *t, const char *arg,
         memcpy(value, &PyArrayScalar_VAL(o, LongDouble), sizeof(long double));
         return 0;
     }
+    if (t->size == sizeof(long double) && PyLong_Check(o)) { /* it has more digits than a double */
+        PyObject *wide = PyObject_CallFunctionObjArgs((PyObject *)&PyLongDoubleArrType_Type, o, NULL);
+        if (!wide) return -1;
+        memcpy(value, &PyArrayScalar_VAL(wide, LongDouble), sizeof(long double));
+        Py_DECREF(wide);
+        return 0;
+    }
     if (real_of(o, t, arg, &d)) return -1;
     switch (t->size) {
     case sizeof(float):
@@ -500,6 +507,20 @@ int py_same_dtype(const struct py_operand *a, const char *arg_a, const struct py
     if (t && py_type_fits(t, b->descr)) return 0;
     PyErr_Format(PyExc_TypeError, "%s: its dtype is %S, but that of %s is %S", arg_b, b->descr, arg_a,
                  a->descr);
+    return -1;
+}
+
+int py_same_order(const struct py_operand *target, const struct py_operand *source)
+{
+    PyArrayObject *a = target->array, *b = source->array;
+    if (target->element || source->element) return 0;
+    if (PyArray_IS_C_CONTIGUOUS(a) ? PyArray_IS_C_CONTIGUOUS(b) : PyArray_IS_F_CONTIGUOUS(b)) return 0;
+    if (PyArray_IS_F_CONTIGUOUS(a) && PyArray_IS_F_CONTIGUOUS(b)) return 0;
+    if (PyArray_NDIM(a) != PyArray_NDIM(b) ||
+        !PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), PyArray_NDIM(a)))
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "source: it has the shape of target but not its order: one has its rows contiguous "
+                                      "('C'), the other its columns ('F')");
     return -1;
 }
 

@@ -373,6 +373,8 @@ static int parse_local(struct coll *c)
     if (py_arg_operand(c->target_o, c->row->type, PY_WRITE | PY_SYMMETRIC, "target", &c->target)) return -1;
     if (py_arg_operand(c->source_o, c->row->type, PY_SYMMETRIC, "source", &c->source)) return -1;
     if (py_same_dtype(&c->target, "target", &c->source, "source") || find_type(c)) return -1;
+    bool gathers = c->kind == COLLECT || c->kind == FCOLLECT; /* which both APIs share */
+    if (!gathers && !takes_least(c) && py_same_order(&c->target, &c->source)) return -1;
     if (c->kind == ALLTOALLS &&
         (py_arg_stride(c->tst_o, "tst", &c->tst) || py_arg_stride(c->sst_o, "sst", &c->sst)))
         return -1;

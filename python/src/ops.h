@@ -92,6 +92,9 @@ int py_arg_foreign(PyObject *o, const struct py_operand *target, const char *arg
 /* Do both hold the same kind of elements? -1 with TypeError. */
 int py_same_dtype(const struct py_operand *a, const char *arg_a, const struct py_operand *b,
                   const char *arg_b);
+/* Arrays of the same shape are copied in the order of their memory, so it must be the same, too: C or Fortran.
+ * -1 with ValueError. */
+int py_same_order(const struct py_operand *target, const struct py_operand *source);
 /* The address must be a multiple of the element's size. */
 int py_need_aligned(const struct py_operand *op, const char *arg);
 

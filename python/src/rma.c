@@ -404,6 +404,7 @@ static int count_of(const py_row *row, PyObject *size, struct move *m)
                      m->source.count, m->target.count);
         return -1;
     }
+    if (!takes_least(row) && py_same_order(&m->target, &m->source)) return -1;
     if (m->count > m->target.count) return too_many(m->count, &m->target, "target");
     if (m->count > m->source.count) return too_many(m->count, &m->source, "source");
     m->bytes = m->count * m->target.size;

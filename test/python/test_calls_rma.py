@@ -321,3 +321,44 @@ def test_values(shm):
             with pytest.raises(TypeError, match="value"):
                 shm.p(to[0], value, me)
         shm.barrier_all()
+
+
+def test_orders_of_memory(shm, next_pe):
+    """Arrays of one shape whose memory is in different orders are not copied byte by byte into each other."""
+    me = shm.my_pe()
+    values = np.arange(6.0).reshape(2, 3)
+    with shm.zeros((2, 3)) as c, shm.zeros((2, 3), order="F") as f, shm.new_signal() as signal:
+        for target, source in ((c, np.asfortranarray(values)), (f, values)):
+            plain = np.zeros((2, 3), order="F" if target is c else "C")
+            for call in (
+                lambda: shm.put(target, source, next_pe),
+                lambda: shm.double_put(target, source, next_pe),
+                lambda: shm.put_nbi(target, source, next_pe),
+                lambda: shm.put_signal(target, source, next_pe, signal, 1, shm.SIGNAL.SET),
+                lambda: shm.get(plain, target, next_pe),
+                lambda: shm.double_get_nbi(plain, target, next_pe),
+            ):
+                with pytest.raises(ValueError, match="order"):
+                    call()
+        for call in (
+            lambda: shm.sum_reduce(c, f),
+            lambda: shm.double_max_reduce(f, c),
+            lambda: shm.broadcast(c, f, 0),
+        ):
+            with pytest.raises(ValueError, match="order"):
+                call()
+        shm.put(f, np.asfortranarray(values + me), next_pe)
+        shm.put(c, (values + me).ravel(), next_pe)
+        shm.barrier_all()
+        assert np.array_equal(c, f) and np.array_equal(shm.double_get(f, next_pe), values + me)
+        shm.barrier_all()
+
+
+def test_long_double_of_an_int(shm):
+    me = shm.my_pe()
+    with shm.zeros(1, "g") as x:
+        shm.longdouble_p(x[0], 2**63 + 1, me)
+        assert int(x[0]) == 2**63 + 1
+        shm.put(x[0], -(2**62) - 1, me)
+        assert int(x[0]) == -(2**62) - 1
+        shm.barrier_all()
