@@ -178,7 +178,7 @@ def _block_of(mem):
 def free(mem):
     """Free the memory of an array or of a memoryview of `alloc`. Collective.
 
-    Views of it stay readable; every call on them raises.
+    Views of it, and tensors that share the memory, stay readable; every call on them raises.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def free(mem):
     TypeError
         It is none of ours, or a slice.
     BufferError
-        On all PEs, when a tensor or the like still has the memory on one.
+        On all PEs, when one has exports of an array of the flat API.
     """
     block = _block_of(mem)
     if block.freed and _core.query_initialized():
