@@ -117,7 +117,8 @@ def full(shape, fill_value, dtype=None, order='C', *, align=None, hints=None):
 def array(obj, dtype=None, *, order='K', align=None, hints=None):
     """A new symmetric array with the values of ``obj``, each PE with its own. Collective: shape and dtype are the same.
 
-    ``order`` is as in ``numpy.array``; see ``alloc`` for the rest.
+    ``order`` is as in ``numpy.array``, but what is neither in C nor in Fortran order becomes C-contiguous; see ``alloc``
+    for the rest.
     """
     values = np.asarray(obj, dtype, order=order)
     fortran = values.flags.f_contiguous and not values.flags.c_contiguous
