@@ -55,8 +55,12 @@ enum { FETCH, SET, SWAP, CAS, FINC, INC, FADD, ADD, FAND, AND, FOR, OR, FXOR, XO
         CHECK_NUM(seen, *model, #NAME " " #op " at PE %d, step %d", target, n);    \
     } while (0)
 
-#define PLAIN(NAME, op, ...) \
-    EITHER(shmem_##NAME##_atomic_##op(__VA_ARGS__), shmem_ctx_##NAME##_atomic_##op(ctx, __VA_ARGS__))
+/* One without a result is complete behind a quiet of its context: the next one may take the other context. */
+#define PLAIN(NAME, op, ...)                                                                               \
+    do {                                                                                                   \
+        EITHER(shmem_##NAME##_atomic_##op(__VA_ARGS__), shmem_ctx_##NAME##_atomic_##op(ctx, __VA_ARGS__)); \
+        EITHER(shmem_quiet(), shmem_ctx_quiet(ctx));                                                       \
+    } while (0)
 
 /* One step of the caller: does it (where `real`), and does it to the model. `bits` are the cases of bitwise
  * types. */
