@@ -1,14 +1,13 @@
-/* Remote memory access. On mapped memory a non-blocking transfer is done when it returns, so it is the
- * blocking one. */
+/* Remote memory access. The non-blocking forms say so to the floor below: on mapped memory there is no difference. */
 #include "core/rma.h"
 #include "api/api.h"
 
-#define PUT(TYPE, NAME, stem)                                                                         \
+#define PUT(TYPE, NAME, stem, NBI)                                                                    \
     HM_API_BOTH(shmem, void, NAME##_##stem, (TYPE * dest, const TYPE *source, size_t nelems, int pe), \
-                hm_put(c, dest, source, hm_bytes(nelems, sizeof(TYPE)), pe, call);)
-#define GET(TYPE, NAME, stem)                                                                         \
+                hm_put(c, dest, source, hm_bytes(nelems, sizeof(TYPE)), pe, NBI, call);)
+#define GET(TYPE, NAME, stem, NBI)                                                                    \
     HM_API_BOTH(shmem, void, NAME##_##stem, (TYPE * dest, const TYPE *source, size_t nelems, int pe), \
-                hm_get(c, dest, source, hm_bytes(nelems, sizeof(TYPE)), pe, call);)
+                hm_get(c, dest, source, hm_bytes(nelems, sizeof(TYPE)), pe, NBI, call);)
 #define P(TYPE, NAME)                                                     \
     HM_API_BOTH(shmem, void, NAME##_p, (TYPE * dest, TYPE value, int pe), \
                 hm_p(c, dest, &value, sizeof value, pe, call);)
@@ -33,28 +32,28 @@
                 (TYPE * dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, \
                  size_t nblocks, int pe),                                                     \
                 hm_iget(c, dest, source, dst, sst, bsize, nblocks, sizeof(TYPE), pe, call);)
-#define TYPED(TYPE, NAME)    \
-    PUT(TYPE, NAME, put)     \
-    PUT(TYPE, NAME, put_nbi) \
-    GET(TYPE, NAME, get)     \
-    GET(TYPE, NAME, get_nbi) \
-    P(TYPE, NAME)            \
-    G(TYPE, NAME)            \
-    IPUT(TYPE, NAME)         \
-    IGET(TYPE, NAME)         \
-    IBPUT(TYPE, NAME)        \
+#define TYPED(TYPE, NAME)          \
+    PUT(TYPE, NAME, put, false)    \
+    PUT(TYPE, NAME, put_nbi, true) \
+    GET(TYPE, NAME, get, false)    \
+    GET(TYPE, NAME, get_nbi, true) \
+    P(TYPE, NAME)                  \
+    G(TYPE, NAME)                  \
+    IPUT(TYPE, NAME)               \
+    IGET(TYPE, NAME)               \
+    IBPUT(TYPE, NAME)              \
     IBGET(TYPE, NAME)
 SHMEM_RMA_TYPES(TYPED)
 
 #define SIZED(BITS, BYTES)                                                                                   \
     HM_API_BOTH(shmem, void, put##BITS, (void *dest, const void *source, size_t nelems, int pe),             \
-                hm_put(c, dest, source, hm_bytes(nelems, BYTES), pe, call);)                                 \
+                hm_put(c, dest, source, hm_bytes(nelems, BYTES), pe, false, call);)                          \
     HM_API_BOTH(shmem, void, put##BITS##_nbi, (void *dest, const void *source, size_t nelems, int pe),       \
-                hm_put(c, dest, source, hm_bytes(nelems, BYTES), pe, call);)                                 \
+                hm_put(c, dest, source, hm_bytes(nelems, BYTES), pe, true, call);)                           \
     HM_API_BOTH(shmem, void, get##BITS, (void *dest, const void *source, size_t nelems, int pe),             \
-                hm_get(c, dest, source, hm_bytes(nelems, BYTES), pe, call);)                                 \
+                hm_get(c, dest, source, hm_bytes(nelems, BYTES), pe, false, call);)                          \
     HM_API_BOTH(shmem, void, get##BITS##_nbi, (void *dest, const void *source, size_t nelems, int pe),       \
-                hm_get(c, dest, source, hm_bytes(nelems, BYTES), pe, call);)                                 \
+                hm_get(c, dest, source, hm_bytes(nelems, BYTES), pe, true, call);)                           \
     HM_API_BOTH(shmem, void, iput##BITS,                                                                     \
                 (void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe),       \
                 hm_iput(c, dest, source, dst, sst, 1, nelems, BYTES, pe, call);)                             \
@@ -72,10 +71,10 @@ SHMEM_RMA_TYPES(TYPED)
 SHMEM_SIZES(SIZED)
 
 HM_API_BOTH(shmem, void, putmem, (void *dest, const void *source, size_t nelems, int pe),
-            hm_put(c, dest, source, nelems, pe, call);)
+            hm_put(c, dest, source, nelems, pe, false, call);)
 HM_API_BOTH(shmem, void, putmem_nbi, (void *dest, const void *source, size_t nelems, int pe),
-            hm_put(c, dest, source, nelems, pe, call);)
+            hm_put(c, dest, source, nelems, pe, true, call);)
 HM_API_BOTH(shmem, void, getmem, (void *dest, const void *source, size_t nelems, int pe),
-            hm_get(c, dest, source, nelems, pe, call);)
+            hm_get(c, dest, source, nelems, pe, false, call);)
 HM_API_BOTH(shmem, void, getmem_nbi, (void *dest, const void *source, size_t nelems, int pe),
-            hm_get(c, dest, source, nelems, pe, call);)
+            hm_get(c, dest, source, nelems, pe, true, call);)

@@ -17,12 +17,7 @@
 HM_INLINE char *hm_member_at(const struct hm_team *team, int i, const void *addr, size_t bytes, const char *call,
                              const char *arg)
 {
-    const struct hm_peer *peer;
-    int pe = team->start + i * team->stride;
-    char *at = hm_symm_map(addr, bytes, pe, &peer);
-    if (hm_unlikely(!at)) at = hm_symm_find(addr, bytes, pe, &peer, call, arg);
-    if (hm_unlikely(!at)) hm_die(call, "PE %d cannot be reached from here", pe);
-    return at;
+    return hm_symm_reach_mapped(addr, bytes, team->start + i * team->stride, call, arg);
 }
 
 /* n * size; SIZE_MAX, which no segment holds, where that overflows. */

@@ -214,7 +214,7 @@ static void advise_dump(size_t from, size_t to)
 static void set_limit(size_t top)
 {
     __atomic_store_n(&hm_symm.real_heap_limit, top, __ATOMIC_RELEASE);
-    __atomic_store_n(&hm_symm.heap_limit, hm_options.check || hm_options.count ? 0 : top, __ATOMIC_RELEASE);
+    __atomic_store_n(&hm_symm.heap_limit, hm_symm_is_open() ? top : 0, __ATOMIC_RELEASE);
 }
 
 /* After blocks came or went: other threads may access memory meanwhile, so a limit falls before pages are

@@ -1,4 +1,4 @@
-/* Atomics on symmetric words: CPU atomics on mapped memory. `size` is 4 or 8 and constant at every call; values travel
+/* Atomics on symmetric words: CPU atomics on mapped memory, a transport's elsewhere. `size` is 4 or 8 and constant at every call; values travel
  * in the low bytes of a uint64_t (floats as their bits). */
 #ifndef HM_AMO_H
 #define HM_AMO_H
@@ -7,9 +7,7 @@
 #include "core/ctx.h"
 #include "core/symm.h"
 #include "core/wait.h"
-
-enum hm_amo { HM_AMO_FETCH, HM_AMO_SET, HM_AMO_SWAP, HM_AMO_CAS, HM_AMO_FETCH_ADD, HM_AMO_ADD, HM_AMO_FETCH_AND,
-              HM_AMO_AND, HM_AMO_FETCH_OR, HM_AMO_OR, HM_AMO_FETCH_XOR, HM_AMO_XOR };
+#include "transport/transport.h" /* enum hm_amo */
 
 HM_COLD uint64_t hm_amo_slow(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size,
                              int pe, const char *call);

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/option.h"
+#include "core/far.h"
 #include "core/order.h"
 #include "core/world.h"
 
@@ -108,6 +109,13 @@ int hm_ctx_create(hm_handle team_handle, long options, hm_handle *handle, const 
     return 0;
 }
 
+static void end(struct hm_ctx *ctx)
+{
+    hm_quiet(ctx);
+    if (ctx->lane) hm_far_close(ctx);
+    __atomic_fetch_add(&ctx->generation, 1, __ATOMIC_RELEASE);
+}
+
 void hm_ctx_destroy(hm_handle handle, const char *call)
 {
     if (!handle) return;
@@ -115,8 +123,7 @@ void hm_ctx_destroy(hm_handle handle, const char *call)
     if (ctx == &hm_ctx_default) hm_die(call, "ctx: SHMEM_CTX_DEFAULT cannot be destroyed");
     if (ctx->owned && ctx->owner != this_thread())
         hm_die(call, "ctx: a private context must be destroyed by the thread that created it");
-    hm_quiet(ctx);
-    __atomic_fetch_add(&ctx->generation, 1, __ATOMIC_RELEASE);
+    end(ctx);
 }
 
 void hm_ctx_destroy_all(struct hm_team *team)
@@ -126,9 +133,16 @@ void hm_ctx_destroy_all(struct hm_team *team)
         if (!(ctx->generation & 1) || (team && ctx->team != team)) continue;
         /* Private contexts stay with their threads; at finalize (no team) all of them end. */
         if (team && ctx->options & PRIVATE) continue;
-        hm_quiet(ctx);
-        __atomic_fetch_add(&ctx->generation, 1, __ATOMIC_RELEASE);
+        end(ctx);
     }
+    if (!team && hm_ctx_default.lane) hm_far_close(&hm_ctx_default);
+}
+
+void hm_ctx_quiet_all(void)
+{
+    hm_quiet(&hm_ctx_default);
+    for (unsigned i = 1; i <= highest; i++)
+        if (contexts[i].generation & 1) hm_quiet(&contexts[i]);
 }
 
 int hm_ctx_get_team(hm_handle handle, hm_handle *team, const char *call)

@@ -1,11 +1,13 @@
 /* Contexts. On mapped memory every operation is complete when it returns, so a context is a team and its options;
- * a transport hangs its own state on it. Handles are index + generation + tag in a pointer's clothes: never followed. */
+ * a lane is what a transport keeps for it. Handles are index + generation + tag in a pointer's clothes: never followed. */
 #ifndef HM_CTX_H
 #define HM_CTX_H
 
 #include "base/base.h"
 #include "base/option.h"
 #include "core/team.h"
+
+struct hm_lane;
 
 struct hm_ctx {
     uint32_t generation; /* odd: in use */
@@ -15,6 +17,7 @@ struct hm_ctx {
     uint32_t session; /* 0: none; else options of the session, bit 31 set */
     size_t session_ops;
     uint64_t writes, reads; /* operations so far, under SHMEM_COUNT */
+    struct hm_lane *lane;   /* of the transport; NULL: not used so far */
     bool owned;     /* private, with --check: ... */
     uint64_t owner; /* ... the thread that created it, and must destroy it */
 };
@@ -57,5 +60,7 @@ void hm_ctx_session_start(hm_handle handle, long options, const size_t *total_op
 void hm_ctx_session_stop(hm_handle handle, const char *call);
 /* All shareable contexts of a team (NULL: of all teams), at team_destroy and finalize. */
 void hm_ctx_destroy_all(struct hm_team *team);
+/* Everything on all contexts is complete. */
+void hm_ctx_quiet_all(void);
 
 #endif

@@ -24,12 +24,9 @@ _Static_assert(sizeof(struct ticket_lock) == sizeof(long), "a lock must fit a lo
 
 static struct ticket_lock *find(long *lock, const char *call)
 {
-    const struct hm_peer *peer;
-    char *at = hm_symm_map(lock, sizeof *lock, HOME, &peer);
-    if (hm_unlikely(!at)) at = hm_symm_find(lock, sizeof *lock, HOME, &peer, call, "lock");
+    char *at = hm_symm_reach_mapped(lock, sizeof *lock, HOME, call, "lock");
     if (hm_unlikely((uintptr_t)lock % sizeof *lock))
         hm_die(call, "lock: %p is not aligned to the %zu bytes of a long", (void *)lock, sizeof *lock);
-    if (!at) hm_die(call, "PE %d, where the lock lives, cannot be reached from here", HOME);
     return (struct ticket_lock *)at;
 }
 

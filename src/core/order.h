@@ -1,21 +1,22 @@
-/* Ordering on mapped memory, and the meetings of the whole world. */
+/* Ordering, and the meetings of the whole world. A context that never used a transport has no lane to wait for. */
 #ifndef HM_ORDER_H
 #define HM_ORDER_H
 
 #include "base/base.h"
 #include "core/ctx.h"
+#include "core/far.h"
 
 /* Stores before are seen before stores behind, by everybody. */
 HM_INLINE void hm_fence(struct hm_ctx *ctx)
 {
-    (void)ctx;
     __atomic_thread_fence(__ATOMIC_RELEASE);
+    if (hm_unlikely(ctx->lane != NULL)) hm_far_fence(ctx);
 }
 /* Everything before is complete and visible to all PEs. */
 HM_INLINE void hm_quiet(struct hm_ctx *ctx)
 {
-    (void)ctx;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (hm_unlikely(ctx->lane != NULL)) hm_far_quiet(ctx);
 }
 
 void hm_barrier_all(const char *call); /* quiet of the default context, then sync of the world */

@@ -1,38 +1,34 @@
 #include "core/rma.h"
 
 #include "base/log.h"
-#include "core/amo.h"
+#include "core/far.h"
 #include "core/huge.h"
 #include "core/world.h"
-#include "transport/transport.h"
 
-/* The PE is not mapped here. A transport may reach it: this is where its put and get are called once there is one. */
-static HM_COLD void unreachable_pe(int pe, const char *call)
-{
-    const struct hm_transport *transport = hm_transport_for(pe);
-    hm_die(call, "PE %d cannot be reached from here: %s", pe,
-           transport ? "its transport has no lane" : "its memory is not mapped and no transport leads to it");
-}
-
-void hm_put_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, const char *call)
+void hm_put_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi, const char *call)
 {
     const struct hm_peer *peer;
     if (!bytes && hm_world.ready) return; /* any pointer will do for nothing */
-    char *to = hm_symm_find(dest, bytes, pe, &peer, call, "dest");
-    if (!to) unreachable_pe(pe, call);
+    char *to = hm_symm_reach(dest, bytes, pe, &peer, call, "dest");
+    hm_ctx_count(&ctx->writes, 1);
+    if (!to) {
+        hm_far_put(ctx, dest, source, bytes, pe, nbi);
+        return;
+    }
     memcpy(to, source, bytes);
     hm_bell_look(peer->bell, dest, bytes);
-    hm_ctx_count(&ctx->writes, 1);
 }
 
-void hm_get_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, const char *call)
+void hm_get_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi, const char *call)
 {
     const struct hm_peer *peer;
     if (!bytes && hm_world.ready) return;
-    const char *from = hm_symm_find(source, bytes, pe, &peer, call, "source");
-    if (!from) unreachable_pe(pe, call);
-    memcpy(dest, from, bytes);
+    const char *from = hm_symm_reach(source, bytes, pe, &peer, call, "source");
     hm_ctx_count(&ctx->reads, 1);
+    if (from)
+        memcpy(dest, from, bytes);
+    else
+        hm_far_get(ctx, dest, source, bytes, pe, nbi);
 }
 
 /* --- strided --- */
@@ -78,6 +74,31 @@ static void copy_strided(char *to, const char *from, ptrdiff_t dst, ptrdiff_t ss
     }
 }
 
+/* Steps and block in bytes. A block is copied out of source before put returns, so the whole is, too. */
+static HM_COLD void far_iput(struct hm_ctx *ctx, char *dest, const char *source, size_t to_step, size_t from_step,
+                             size_t block, size_t nblocks, int pe)
+{
+    if (to_step == block && from_step == block) {
+        hm_far_put(ctx, dest, source, block * nblocks, pe, false);
+        return;
+    }
+    for (size_t i = 0; i < nblocks; i++, dest += to_step, source += from_step)
+        hm_far_put(ctx, dest, source, block, pe, false);
+}
+
+/* The blocks are asked for all at once, which takes a round trip rather than one each. */
+static HM_COLD void far_iget(struct hm_ctx *ctx, char *dest, const char *source, size_t to_step, size_t from_step,
+                             size_t block, size_t nblocks, int pe)
+{
+    if ((to_step == block && from_step == block) || nblocks == 1) {
+        hm_far_get(ctx, dest, source, block * nblocks, pe, false);
+        return;
+    }
+    for (size_t i = 0; i < nblocks; i++, dest += to_step, source += from_step)
+        hm_far_get(ctx, dest, source, block, pe, true);
+    hm_far_quiet(ctx);
+}
+
 void hm_iput(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t block,
              size_t nblocks, size_t size, int pe, const char *call)
 {
@@ -87,11 +108,14 @@ void hm_iput(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, 
     check_stride(dst, block, call, "dst");
     check_stride(sst, block, call, "sst");
     size_t bytes = span_of(dst, block, nblocks, size);
-    char *to = hm_symm_map(dest, bytes, pe, &peer);
-    if (hm_unlikely(!to) && !(to = hm_symm_find(dest, bytes, pe, &peer, call, "dest"))) unreachable_pe(pe, call);
+    char *to = hm_symm_reach(dest, bytes, pe, &peer, call, "dest");
+    hm_ctx_count(&ctx->writes, 1);
+    if (hm_unlikely(!to)) {
+        far_iput(ctx, dest, source, (size_t)dst * size, (size_t)sst * size, block * size, nblocks, pe);
+        return;
+    }
     copy_strided(to, source, dst, sst, block, nblocks, size);
     hm_bell_look(peer->bell, dest, bytes);
-    hm_ctx_count(&ctx->writes, 1);
 }
 
 void hm_iget(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t block,
@@ -103,56 +127,128 @@ void hm_iget(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, 
     check_stride(dst, block, call, "dst");
     check_stride(sst, block, call, "sst");
     size_t bytes = span_of(sst, block, nblocks, size);
-    const char *from = hm_symm_map(source, bytes, pe, &peer);
-    if (hm_unlikely(!from) && !(from = hm_symm_find(source, bytes, pe, &peer, call, "source"))) unreachable_pe(pe, call);
-    copy_strided(dest, from, dst, sst, block, nblocks, size);
+    const char *from = hm_symm_reach(source, bytes, pe, &peer, call, "source");
     hm_ctx_count(&ctx->reads, 1);
+    if (hm_likely(from != NULL))
+        copy_strided(dest, from, dst, sst, block, nblocks, size);
+    else
+        far_iget(ctx, dest, source, (size_t)dst * size, (size_t)sst * size, block * size, nblocks, pe);
 }
 
 /* --- signals --- */
 
+/* The word of a signal where it is mapped, NULL where the transport leads to it; *op is what is done to it. */
+HM_INLINE char *signal_at(uint64_t *sig_addr, int sig_op, int pe, const struct hm_peer **peer, enum hm_amo *op,
+                          const char *call)
+{
+    char *at = hm_symm_reach(sig_addr, sizeof *sig_addr, pe, peer, call, "sig_addr");
+    if (hm_unlikely((uintptr_t)sig_addr & 7))
+        hm_die(call, "sig_addr: %p is not aligned to 8 bytes", (void *)sig_addr);
+    if (hm_unlikely((unsigned)sig_op > 1))
+        hm_die(call, "sig_op: %d is none of SHMEM_SIGNAL_SET and SHMEM_SIGNAL_ADD", sig_op);
+    *op = sig_op ? HM_AMO_ADD : HM_AMO_SET;
+    return at;
+}
+
 void hm_signal(struct hm_ctx *ctx, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, const char *call)
 {
     const struct hm_peer *peer;
-    char *at = hm_symm_map(sig_addr, sizeof *sig_addr, pe, &peer);
-    if (hm_unlikely(!at)) at = hm_symm_find(sig_addr, sizeof *sig_addr, pe, &peer, call, "sig_addr");
-    if (hm_unlikely(!at)) unreachable_pe(pe, call);
-    if (hm_unlikely((uintptr_t)sig_addr & 7))
-        hm_die(call, "sig_addr: %p is not aligned to 8 bytes", (void *)sig_addr);
-    if (sig_op == 0)
-        __atomic_store_n((uint64_t *)at, signal, __ATOMIC_RELEASE);
-    else if (hm_likely(sig_op == 1))
-        __atomic_fetch_add((uint64_t *)at, signal, __ATOMIC_ACQ_REL);
-    else
-        hm_die(call, "sig_op: %d is none of SHMEM_SIGNAL_SET and SHMEM_SIGNAL_ADD", sig_op);
-    hm_bell_look(peer->bell, sig_addr, sizeof *sig_addr);
+    enum hm_amo op;
+    char *at = signal_at(sig_addr, sig_op, pe, &peer, &op, call);
     hm_ctx_count(&ctx->writes, 1);
+    if (hm_unlikely(!at)) {
+        hm_far_amo(ctx, op, sig_addr, signal, 0, sizeof *sig_addr, pe);
+        return;
+    }
+    if (op == HM_AMO_SET)
+        __atomic_store_n((uint64_t *)at, signal, __ATOMIC_RELEASE);
+    else
+        __atomic_fetch_add((uint64_t *)at, signal, __ATOMIC_ACQ_REL);
+    hm_bell_look(peer->bell, sig_addr, sizeof *sig_addr);
+}
+
+/* A PE is either mapped, data and signal alike, or far. */
+static HM_COLD void put_signal_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, uint64_t *sig_addr,
+                                    uint64_t signal, int sig_op, int pe, bool nbi, const char *call)
+{
+    const struct hm_peer *peer;
+    enum hm_amo op;
+    char *to = bytes ? hm_symm_reach(dest, bytes, pe, &peer, call, "dest") : NULL;
+    if (to || !bytes) {
+        if (to) hm_put_slow(ctx, dest, source, bytes, pe, nbi, call);
+        hm_signal(ctx, sig_addr, signal, sig_op, pe, call);
+        return;
+    }
+    signal_at(sig_addr, sig_op, pe, &peer, &op, call);
+    hm_ctx_count(&ctx->writes, 2);
+    hm_far_put_signal(ctx, dest, source, bytes, sig_addr, signal, op, pe, nbi);
 }
 
 void hm_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, uint64_t *sig_addr,
-                   uint64_t signal, int sig_op, int pe, const char *call)
+                   uint64_t signal, int sig_op, int pe, bool nbi, const char *call)
 {
     const struct hm_peer *peer;
     char *to = hm_symm_map(dest, bytes, pe, &peer);
-    if (hm_likely(to != NULL)) {
-        memcpy(to, source, bytes);
-        hm_bell_look(peer->bell, dest, bytes);
-    } else {
-        hm_put_slow(ctx, dest, source, bytes, pe, call);
+    if (hm_unlikely(!to)) {
+        put_signal_slow(ctx, dest, source, bytes, sig_addr, signal, sig_op, pe, nbi, call);
+        return;
     }
+    memcpy(to, source, bytes);
+    hm_bell_look(peer->bell, dest, bytes);
     hm_signal(ctx, sig_addr, signal, sig_op, pe, call); /* release: behind the data */
 }
 
 /* --- indexed --- */
 
-HM_INLINE const char *element_at(const void *base, size_t index, size_t size, int pe, const struct hm_peer **peer,
-                                 const char *call, const char *arg)
+HM_INLINE char *element_of(const void *base, size_t index, size_t size)
 {
     size_t o;
     if (hm_unlikely(__builtin_mul_overflow(index, size, &o))) o = SIZE_MAX / 2;
-    const char *addr = (const char *)((uintptr_t)base + o), *at = hm_symm_map(addr, size, pe, peer);
-    if (hm_unlikely(!at) && !(at = hm_symm_find(addr, size, pe, peer, call, arg))) unreachable_pe(pe, call);
-    return at;
+    return (char *)((uintptr_t)base + o);
+}
+
+/* Never NULL in a job without far PEs; one that has some takes ways of its own, below. */
+HM_INLINE const char *element_at(const void *base, size_t index, size_t size, int pe, const struct hm_peer **peer,
+                                 const char *call, const char *arg)
+{
+    return hm_symm_reach(element_of(base, index, size), size, pe, peer, call, arg);
+}
+
+HM_INLINE int element_pe(const struct hm_ctx *ctx, int pe, const char *call)
+{
+    return hm_unlikely(ctx->team != NULL) ? hm_team_world_pe(ctx->team, pe, call) : pe;
+}
+
+/* All elements are asked for at once. */
+static HM_COLD void gather_far(struct hm_ctx *ctx, char *dest, const void *source, const size_t *index, const int *pe,
+                               size_t n, size_t size, const char *call)
+{
+    const struct hm_peer *peer;
+    for (size_t i = 0; i < n; i++, dest += size) {
+        int world = element_pe(ctx, pe[i], call);
+        const char *at = element_at(source, index[i], size, world, &peer, call, "source");
+        if (at)
+            memcpy(dest, at, size);
+        else
+            hm_far_get(ctx, dest, element_of(source, index[i], size), size, world, true);
+    }
+    if (ctx->lane) hm_far_quiet(ctx);
+}
+
+static HM_COLD void scatter_far(struct hm_ctx *ctx, void *dest, const char *source, const size_t *index, const int *pe,
+                                size_t n, size_t size, const char *call)
+{
+    const struct hm_peer *peer;
+    for (size_t i = 0; i < n; i++, source += size) {
+        int world = element_pe(ctx, pe[i], call);
+        char *at = (char *)element_at(dest, index[i], size, world, &peer, call, "dest");
+        if (at) {
+            memcpy(at, source, size);
+            hm_bell_look(peer->bell, (const char *)dest + index[i] * size, size);
+        } else {
+            hm_far_put(ctx, element_of(dest, index[i], size), source, size, world, false);
+        }
+    }
 }
 
 /* What all elements of a gather from the heap have in common: where it is in the heap, and how many there are from there on. */
@@ -178,7 +274,7 @@ HM_INLINE const char *gather_from(struct hm_ctx *ctx, const struct reach *r, con
 {
     const struct hm_peer *peer;
     const char *at;
-    if (hm_unlikely(ctx->team != NULL)) pe = hm_team_world_pe(ctx->team, pe, call);
+    pe = element_pe(ctx, pe, call);
     if (hm_likely(index < r->places && (unsigned)pe < r->npes && r->peer[pe].heap))
         at = r->peer[pe].heap + r->offset + index * size;
     else
@@ -206,6 +302,10 @@ void hm_gather(struct hm_ctx *ctx, void *dest, const void *source, const size_t 
 {
     hm_world_need(call);
     hm_ctx_count(&ctx->reads, n);
+    if (hm_unlikely(hm_far_any())) {
+        if (size) gather_far(ctx, dest, source, index, pe, n, size, call);
+        return;
+    }
     switch (size) {
     case 4: gather_size(ctx, dest, source, index, pe, n, 4, call); break;
     case 8: gather_size(ctx, dest, source, index, pe, n, 8, call); break;
@@ -220,7 +320,7 @@ HM_INLINE void scatter_size(struct hm_ctx *ctx, void *dest, const char *source, 
 {
     const struct hm_peer *peer;
     for (size_t i = 0; i < n; i++, source += size) {
-        int world = ctx->team ? hm_team_world_pe(ctx->team, pe[i], call) : pe[i];
+        int world = element_pe(ctx, pe[i], call);
         memcpy((char *)element_at(dest, index[i], size, world, &peer, call, "dest"), source, size);
         hm_bell_look(peer->bell, (const char *)dest + index[i] * size, size);
     }
@@ -231,6 +331,10 @@ void hm_scatter(struct hm_ctx *ctx, void *dest, const void *source, const size_t
 {
     hm_world_need(call);
     hm_ctx_count(&ctx->writes, n);
+    if (hm_unlikely(hm_far_any())) {
+        if (size) scatter_far(ctx, dest, source, index, pe, n, size, call);
+        return;
+    }
     switch (size) {
     case 4: scatter_size(ctx, dest, source, index, pe, n, 4, call); break;
     case 8: scatter_size(ctx, dest, source, index, pe, n, 8, call); break;
@@ -273,6 +377,41 @@ static void add_element(char *at, const char *value, enum hm_add type)
     }
 }
 
+/* The sum of two floats, all as bits. */
+static uint64_t sum_of(uint64_t a, const char *value, enum hm_add type)
+{
+    if (type == HM_ADD_F64) {
+        double x, y;
+        memcpy(&x, &a, sizeof x);
+        memcpy(&y, value, sizeof y);
+        x += y;
+        memcpy(&a, &x, sizeof a);
+        return a;
+    }
+    uint32_t bits = (uint32_t)a;
+    float x, y;
+    memcpy(&x, &bits, sizeof x);
+    memcpy(&y, value, sizeof y);
+    x += y;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static HM_COLD void add_far(struct hm_ctx *ctx, char *dest, const char *value, enum hm_add type, int pe)
+{
+    size_t size = type == HM_ADD_U32 || type == HM_ADD_F32 ? 4 : 8;
+    if (type == HM_ADD_U32 || type == HM_ADD_U64) {
+        uint64_t word = type == HM_ADD_U32 ? *(const uint32_t *)value : *(const uint64_t *)value;
+        hm_far_amo(ctx, HM_AMO_ADD, dest, word, 0, size, pe);
+        return;
+    }
+    uint64_t old, seen = hm_far_amo(ctx, HM_AMO_FETCH, dest, 0, 0, size, pe);
+    do {
+        old = seen;
+        seen = hm_far_amo(ctx, HM_AMO_CAS, dest, sum_of(old, value, type), old, size, pe);
+    } while (seen != old);
+}
+
 void hm_scatter_add(struct hm_ctx *ctx, void *dest, const void *source, const size_t *index, const int *pe, size_t n,
                     enum hm_add type, const char *call)
 {
@@ -284,8 +423,13 @@ void hm_scatter_add(struct hm_ctx *ctx, void *dest, const void *source, const si
     if (n && (uintptr_t)dest & (size - 1))
         hm_die(call, "dest: %p is not aligned to the %zu bytes of its type; atomics need that", dest, size);
     for (size_t i = 0; i < n; i++, from += size) {
-        int world = ctx->team ? hm_team_world_pe(ctx->team, pe[i], call) : pe[i];
-        add_element((char *)element_at(dest, index[i], size, world, &peer, call, "dest"), from, type);
+        int world = element_pe(ctx, pe[i], call);
+        char *at = (char *)element_at(dest, index[i], size, world, &peer, call, "dest");
+        if (hm_unlikely(!at)) {
+            add_far(ctx, element_of(dest, index[i], size), from, type, world);
+            continue;
+        }
+        add_element(at, from, type);
         hm_bell_look(peer->bell, (const char *)dest + index[i] * size, size);
     }
     hm_huge_note(ctx, dest, index, pe, n, size);

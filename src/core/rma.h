@@ -10,10 +10,14 @@
 #include "core/wait.h"
 
 /* The cold halves: empty transfers, checks, other ways than mapped memory. */
-HM_COLD void hm_put_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, const char *call);
-HM_COLD void hm_get_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, const char *call);
+HM_COLD void hm_put_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi,
+                         const char *call);
+HM_COLD void hm_get_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi,
+                         const char *call);
 
-HM_INLINE void hm_put(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, const char *call)
+/* `nbi` is constant at every call; on mapped memory a transfer is done when it returns, either way. */
+HM_INLINE void hm_put(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi,
+                      const char *call)
 {
     const struct hm_peer *peer;
     char *to = hm_symm_map(dest, bytes, pe, &peer);
@@ -21,18 +25,19 @@ HM_INLINE void hm_put(struct hm_ctx *ctx, void *dest, const void *source, size_t
         memcpy(to, source, bytes);
         hm_bell_look(peer->bell, dest, bytes);
     } else {
-        hm_put_slow(ctx, dest, source, bytes, pe, call);
+        hm_put_slow(ctx, dest, source, bytes, pe, nbi, call);
     }
 }
 
-HM_INLINE void hm_get(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, const char *call)
+HM_INLINE void hm_get(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi,
+                      const char *call)
 {
     const struct hm_peer *peer;
     const char *from = hm_symm_map(source, bytes, pe, &peer);
     if (hm_likely(from != NULL))
         memcpy(dest, from, bytes);
     else
-        hm_get_slow(ctx, dest, source, bytes, pe, call);
+        hm_get_slow(ctx, dest, source, bytes, pe, nbi, call);
 }
 
 /* The same for one element of up to 8 bytes, by value: the good path then needs no memory of its own. */
@@ -58,7 +63,7 @@ HM_INLINE void hm_p(struct hm_ctx *ctx, void *dest, const void *value, size_t si
         memcpy(&word, value, size);
         hm_p_slow(ctx, dest, word, size, pe, call);
     } else {
-        hm_put_slow(ctx, dest, value, size, pe, call);
+        hm_put_slow(ctx, dest, value, size, pe, false, call);
     }
 }
 
@@ -78,7 +83,7 @@ HM_INLINE void hm_g(struct hm_ctx *ctx, void *value, const void *source, size_t 
         uint64_t word = hm_g_slow(ctx, source, size, pe, call);
         memcpy(value, &word, size);
     } else {
-        hm_get_slow(ctx, value, source, size, pe, call);
+        hm_get_slow(ctx, value, source, size, pe, false, call);
     }
 }
 
@@ -91,7 +96,7 @@ void hm_iget(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, 
 
 /* Put with signal: the data, then (ordered behind it) the signal. sig_op 0 set, 1 add. */
 void hm_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, uint64_t *sig_addr,
-                   uint64_t signal, int sig_op, int pe, const char *call);
+                   uint64_t signal, int sig_op, int pe, bool nbi, const char *call);
 void hm_signal(struct hm_ctx *ctx, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, const char *call);
 
 /* Indexed: element i of `dest` (private or symmetric, contiguous) is element index[i] of `source` on PE pe[i] (world or

@@ -27,6 +27,8 @@ static bool in_data(const void *addr, size_t bytes)
     return inside((uintptr_t)addr, bytes, hm_symm.data_base, hm_symm.real_data_limit);
 }
 
+bool hm_symm_is_open(void) { return !hm_options.check && !hm_options.count && hm_options.mapped; }
+
 bool hm_symm_holds(const void *addr, size_t bytes) { return in_heap(addr, bytes) || in_data(addr, bytes); }
 
 int64_t hm_symm_offset(const void *addr, bool *heap)
@@ -87,14 +89,31 @@ void hm_symm_check_block(const void *addr, size_t bytes, const char *call, const
            what);
 }
 
-char *hm_symm_find(const void *addr, size_t bytes, int pe, const struct hm_peer **peer, const char *call, const char *arg)
+/* Checks everything, then: where the range is as that PE has it mapped here, NULL if it does not. */
+static char *find(const void *addr, size_t bytes, int pe, const char *call, const char *arg)
 {
     hm_world_need(call);
     if ((unsigned)pe >= hm_symm.npes) hm_die(call, "pe: %d is not a PE of this job, whose PEs are 0 to %d", pe,
                                              (int)hm_symm.npes - 1);
     hm_symm_require(addr, bytes, call, arg);
-    *peer = &hm_symm.peer[pe];
     bool heap = in_heap(addr, 1);
-    char *base = heap ? (*peer)->heap : (*peer)->data;
+    char *base = heap ? hm_symm.peer[pe].heap : hm_symm.peer[pe].data;
     return base ? base + ((uintptr_t)addr - (heap ? hm_symm.heap_base : hm_symm.data_base)) : NULL;
+}
+
+char *hm_symm_find(const void *addr, size_t bytes, int pe, const struct hm_peer **peer, const char *call, const char *arg)
+{
+    char *at = find(addr, bytes, pe, call, arg);
+    *peer = &hm_symm.peer[pe];
+    if (hm_symm.far && hm_symm.far[pe]) return NULL;
+    if (!at)
+        hm_die(call, "PE %d cannot be reached from here: its memory is not mapped and no transport leads to it", pe);
+    return at;
+}
+
+char *hm_symm_find_mapped(const void *addr, size_t bytes, int pe, const char *call, const char *arg)
+{
+    char *at = find(addr, bytes, pe, call, arg);
+    if (!at) hm_die(call, "the memory of PE %d is not mapped here, which this call needs", pe);
+    return at;
 }

@@ -4,7 +4,8 @@
  * its top: what was never allocated is outside) and the executable's static data. What is in neither goes to the cold
  * path, which finds the owner's address by other means or says what is wrong: checking costs nothing on the good path.
  *
- * Under --check the limits here are 0, so that every access takes the cold path and is checked against the blocks.
+ * Under --check the limits here are 0, so that every access takes the cold path and is checked against the blocks; with
+ * SHMEM_MAPPED=off too, so that it finds the transport.
  */
 #ifndef HM_SYMM_H
 #define HM_SYMM_H
@@ -33,6 +34,7 @@ struct hm_symm {
     size_t real_data_limit;
     size_t data_span;             /* where static data lies even if it is not shared: data_base and this many bytes */
     const char *data_off_because; /* why static data is not shared; NULL: it is */
+    const uint8_t *far;           /* [pe]: 1: accesses to that PE go through a transport; NULL: there is no such PE */
 };
 extern struct hm_symm hm_symm;
 
@@ -57,12 +59,33 @@ HM_INLINE char *hm_symm_map(const void *addr, size_t bytes, int pe, const struct
     return NULL;
 }
 
-/* The cold path: the same, but NULL only where the address is symmetric and that PE is not mapped here (another way
- * must be taken). Anything wrong ends the job with a sentence: before init, PE out of range, address outside every
- * segment, range that leaves its segment, (with --check) a range not inside one allocated block. `arg` is the name of
- * the argument in the API. `bytes` may be 0 only if the caller has dealt with empty transfers before. */
+/* The cold path: the same, but NULL only where the address is right and that PE is reached through a transport, to
+ * which far.h leads. Anything wrong ends the job with a sentence: before init, PE out of range, address outside every
+ * segment, range that leaves its segment, (with --check) a range not inside one allocated block, a PE to which nothing
+ * leads. `arg` is the name of the argument in the API. `bytes` may be 0 only if the caller has dealt with empty
+ * transfers before. */
 HM_COLD char *hm_symm_find(const void *addr, size_t bytes, int pe, const struct hm_peer **peer, const char *call,
                            const char *arg);
+
+/* How every access finds its way: hm_symm_map and, where that has no answer, hm_symm_find. */
+HM_INLINE char *hm_symm_reach(const void *addr, size_t bytes, int pe, const struct hm_peer **peer, const char *call,
+                              const char *arg)
+{
+    char *at = hm_symm_map(addr, bytes, pe, peer);
+    return hm_likely(at != NULL) ? at : hm_symm_find(addr, bytes, pe, peer, call, arg);
+}
+
+/* The same for what works on mapped memory alone (collectives within a machine, locks): never NULL. */
+HM_COLD char *hm_symm_find_mapped(const void *addr, size_t bytes, int pe, const char *call, const char *arg);
+HM_INLINE char *hm_symm_reach_mapped(const void *addr, size_t bytes, int pe, const char *call, const char *arg)
+{
+    const struct hm_peer *peer;
+    char *at = hm_symm_map(addr, bytes, pe, &peer);
+    return hm_likely(at != NULL) ? at : hm_symm_find_mapped(addr, bytes, pe, call, arg);
+}
+
+/* False when options close the good path: the limits that hm_symm_map looks at are 0 then. */
+bool hm_symm_is_open(void);
 
 /* Is [addr, addr + bytes) symmetric here? No message. */
 bool hm_symm_holds(const void *addr, size_t bytes);

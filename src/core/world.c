@@ -17,6 +17,7 @@
 #include "core/copies.h"
 #include "core/ctx.h"
 #include "core/early.h"
+#include "core/far.h"
 #include "core/fault.h"
 #include "core/huge.h"
 #include "core/image.h"
@@ -139,13 +140,17 @@ static void at_exit(int status, void *arg)
 {
     (void)arg;
     if (!hm_world.ready || !is_this_process()) return;
-    if (__atomic_load_n(&hm_world.job->stopping, __ATOMIC_ACQUIRE)) return;
+    if (__atomic_load_n(&hm_world.job->stopping, __ATOMIC_ACQUIRE)) {
+        hm_far_halt();
+        return;
+    }
     if (status == 0) {
         hm_world.inits = 1;
         exiting = true;
         hm_world_finalize("exit without shmem_finalize");
         return;
     }
+    hm_far_halt();
     hm_world.page->status = status;
     __atomic_store_n(&hm_world.page->state, HM_PE_LEAVING, __ATOMIC_RELEASE);
 }
@@ -156,7 +161,7 @@ static void at_exit(int status, void *arg)
 struct greeting {
     uint64_t heap_bytes, image_identity, image_span;
     uint32_t cgroup_cores, asked_cores;
-    uint8_t membarrier, image_shared, affinity_known, spare;
+    uint8_t membarrier, image_shared, affinity_known, mapped;
     uint8_t affinity[64];
     char because[152];
 };
@@ -224,6 +229,7 @@ static void greet(struct start *st, const char *call)
     g->asked_cores = hm_options.cores < INT_MAX ? (uint32_t)hm_options.cores : INT_MAX;
     g->affinity_known = hm_os_affinity(g->affinity, sizeof g->affinity);
     g->membarrier = hm_options.membarrier && hm_os_membarrier_register() == 0;
+    g->mapped = hm_options.mapped;
     st->all = calloc((size_t)st->who.npes, sizeof *st->all);
     st->fds = calloc((size_t)st->who.npes * 2, sizeof *st->fds);
     if (!st->all || !st->fds) hm_die(call, "out of memory");
@@ -274,6 +280,13 @@ static void agree_on_heaps(const struct start *st, const char *call)
                    (unsigned long long)st->all[i].heap_bytes);
 }
 
+static void agree_on_ways(const struct start *st, const char *call)
+{
+    for (int i = 1; i < st->who.npes; i++)
+        if (st->all[i].mapped != st->all[0].mapped)
+            hm_die(call, "SHMEM_MAPPED differs between PE 0 and PE %d; set it alike for all PEs", i);
+}
+
 /* Static data is shared when all PEs could share it and run the same program; NULL, or why not. */
 static const char *agree_on_data(const struct start *st)
 {
@@ -308,7 +321,7 @@ static void map_peers(struct start *st, const char *call)
     hm_symm.data_off_because = npes == 1 ? NULL : agree_on_data(st);
     if (!hm_symm.data_off_because) hm_remote_map_data(st->fds, npes, st->image, call);
     hm_symm.real_data_limit = hm_symm.data_off_because ? 0 : hm_symm.data_span;
-    hm_symm.data_limit = hm_options.check || hm_options.count ? 0 : hm_symm.real_data_limit;
+    hm_symm.data_limit = hm_symm_is_open() ? hm_symm.real_data_limit : 0;
     if (hm_symm.data_off_because) hm_debug("static data is not shared: %s", hm_symm.data_off_because);
 }
 
@@ -373,12 +386,14 @@ static void open_world(const char *call)
     greet(&st, call);
     agree_on_heaps(&st, call);
     agree_on_waiting(&st);
+    agree_on_ways(&st, call);
     map_peers(&st, call);
     if (hm_alloc_start(hm_symm.heap_size, st.heap_fd)) hm_die(call, "out of memory for the records of the heap");
     hm_huge_start();
     close_descriptors(&st);
     hm_symm.npes = (unsigned)hm_world.npes;
     hm_team_start();
+    hm_far_start(call);
     print_banner();
     if (hm_options.signals) hm_fault_install();
     static bool exit_hook;
@@ -425,6 +440,7 @@ static void close_world(void)
     hm_world.finalized = true;
     if (hm_options.signals) hm_fault_remove();
     hm_ctx_destroy_all(NULL);
+    hm_far_stop();
     hm_team_stop();
     hm_alloc_stop();
     hm_huge_stop();
@@ -451,6 +467,7 @@ void hm_world_finalize(const char *call)
     }
     static const struct hm_purpose leave = {.kind = HM_COLL_FINALIZE};
     hm_quiet(&hm_ctx_default);
+    hm_far_leave();
     hm_sync_enter(&hm_team_world->sync, &leave, call);
     hm_world.inits = 0;
     close_world();

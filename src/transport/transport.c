@@ -11,9 +11,10 @@ static const struct hm_transport *const transports[] = {
     NULL,
 };
 
-const struct hm_transport *hm_transport_for(int pe)
+const struct hm_transport *hm_transport_find(const char **why)
 {
+    *why = "this library was built without any transport";
     for (unsigned i = 0; transports[i]; i++)
-        if (!transports[i]->probe() && transports[i]->reaches(pe)) return transports[i];
+        if (!(*why = transports[i]->probe())) return transports[i];
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* with: test/threads/common/fixture.c src/core/wait.c src/core/watch.c src/core/rma.c src/core/huge.c src/transport/transport.c src/base/futex.c src/base/log.c src/base/option.c src/base/os.c */
+/* with: test/threads/common/fixture.c src/core/wait.c src/core/watch.c src/core/rma.c src/core/huge.c src/base/futex.c src/base/log.c src/base/option.c src/base/os.c */
 /* cflags: -Wno-tsan -Wno-unknown-warning-option */
 /* timeout: 240 */
 /* Put with signal: who has seen the signal sees the data (ThreadSanitizer objects when the order is too weak), with set
@@ -28,7 +28,7 @@ static void send(int me)
         fill(text, me, round);
         bool add = round & 1;
         hm_put_signal(&hm_ctx_default, data_of(me), text, round % 5 ? sizeof text : 8, signal_of(me),
-                      add ? 1 : round, add, 0, "put_signal");
+                      add ? 1 : round, add, 0, false, "put_signal");
         hm_wait_word(answer_of(me), HM_CMP_EQ, (int64_t)round, HM_WORD_U64, "answer");
     }
 }
@@ -61,7 +61,7 @@ static void gather(int i)
     if (i < SENDERS) {
         uint64_t text[WORDS];
         fill(text, i, 7);
-        hm_put_signal(&hm_ctx_default, data_of(i), text, sizeof text, signal_of(0), 1, 1, 0, "put_signal");
+        hm_put_signal(&hm_ctx_default, data_of(i), text, sizeof text, signal_of(0), 1, 1, 0, false, "put_signal");
         return;
     }
     hm_wait_word(signal_of(0), HM_CMP_EQ, SENDERS, HM_WORD_U64, "signal");

@@ -13,6 +13,7 @@
 #include "base/option.h"
 #include "base/os.h"
 #include "core/ctx.h"
+#include "core/far.h"
 #include "core/symm.h"
 #include "core/wait.h"
 #include "core/world.h"
@@ -58,6 +59,34 @@ char *hm_symm_find(const void *addr, size_t bytes, int pe, const struct hm_peer 
     (void)bytes, (void)peer;
     hm_die(call, "%s: %p on PE %d: outside the heap", arg, addr, pe);
 }
+
+char *hm_symm_find_mapped(const void *addr, size_t bytes, int pe, const char *call, const char *arg)
+{
+    (void)bytes;
+    hm_die(call, "%s: %p on PE %d: outside the heap", arg, addr, pe);
+}
+
+/* Nobody is far here. */
+static HM_NORETURN void far(void) { hm_die(NULL, "a PE is taken for a far one"); }
+void hm_far_put(struct hm_ctx *c, void *d, const void *s, size_t n, int pe, bool nbi)
+{
+    (void)c, (void)d, (void)s, (void)n, (void)pe, (void)nbi;
+    far();
+}
+void hm_far_get(struct hm_ctx *c, void *d, const void *s, size_t n, int pe, bool nbi) { hm_far_put(c, d, s, n, pe, nbi); }
+uint64_t hm_far_amo(struct hm_ctx *c, enum hm_amo op, void *d, uint64_t value, uint64_t cond, size_t n, int pe)
+{
+    (void)c, (void)op, (void)d, (void)value, (void)cond, (void)n, (void)pe;
+    far();
+}
+void hm_far_put_signal(struct hm_ctx *c, void *d, const void *s, size_t n, uint64_t *at, uint64_t signal, enum hm_amo op,
+                       int pe, bool nbi)
+{
+    (void)at, (void)signal, (void)op;
+    hm_far_put(c, d, s, n, pe, nbi);
+}
+void hm_far_fence(struct hm_ctx *c) { (void)c, far(); }
+void hm_far_quiet(struct hm_ctx *c) { (void)c, far(); }
 
 int hm_team_world_pe(const struct hm_team *team, int pe, const char *call)
 {

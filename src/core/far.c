@@ -1,0 +1,192 @@
+#include "core/far.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/option.h"
+#include "core/symm.h"
+#include "core/wait.h"
+#include "core/world.h"
+
+static const struct hm_transport *transport; /* NULL: none is used */
+static uint8_t *far;                         /* hm_symm.far */
+static const void **address;                 /* where it finds each PE, in `exchanged` */
+
+/* --- what the transport may ask of us --- */
+
+static void moved(void) { hm_bell_ring(hm_wait_own_bell()); }
+
+static void idle(void)
+{
+    hm_world_safe_point();
+    sched_yield();
+}
+
+static HM_NORETURN void fail(int pe, const char *why)
+{
+    if (pe >= 0) hm_die(NULL, "PE %d cannot be reached any more through %s: %s", pe, transport->name, why);
+    hm_die(NULL, "transport %s: %s", transport->name, why);
+}
+
+enum { SPIN = 1000 };
+static struct hm_transport_host host = {.moved = moved, .idle = idle, .fail = fail, .say = hm_log_line};
+
+/* --- start and stop --- */
+
+/* The addresses that all transports need, in rounds of what the bootstrap carries at a time; each begins with its length. */
+struct address {
+    uint64_t bytes;
+    char text[4096 - sizeof(uint64_t)];
+};
+
+static char *exchanged; /* all addresses, one behind the other */
+
+static size_t exchange_round(const struct address *mine, size_t at, char *all, const char *call)
+{
+    size_t npes = (size_t)hm_world.npes, longest = 0;
+    char *part = malloc(npes * HM_GATHER_MAX);
+    if (!part) hm_die(call, "out of memory");
+    int e = hm_world.boot->gather((const char *)mine + at, HM_GATHER_MAX, part, NULL, 0, NULL);
+    if (e) hm_die(call, "the PEs could not exchange where their transport finds them: %s", strerror(-e));
+    for (size_t i = 0; i < npes; i++) {
+        struct address *a = (struct address *)(all + i * sizeof *a);
+        memcpy((char *)a + at, part + i * HM_GATHER_MAX, HM_GATHER_MAX);
+        if (a->bytes > longest) longest = a->bytes;
+    }
+    free(part);
+    return longest;
+}
+
+/* Everybody does as many rounds as the longest address needs, which the first round tells. */
+static void exchange(const struct address *mine, const char *call)
+{
+    size_t npes = (size_t)hm_world.npes, head = offsetof(struct address, text), need = 0;
+    exchanged = malloc(npes * sizeof *mine);
+    if (!exchanged) hm_die(call, "out of memory");
+    for (size_t at = 0; at == 0 || at < head + need; at += HM_GATHER_MAX)
+        need = exchange_round(mine, at, exchanged, call);
+    for (size_t i = 0; i < npes; i++) address[i] = exchanged + i * sizeof *mine + head;
+}
+
+static void add_segments(const char *call)
+{
+    const struct hm_peer *own = &hm_symm.peer[hm_world.pe];
+    int e = transport->add_segment(HM_SEGMENT_HEAP, own->heap, hm_symm.heap_size);
+    if (!e && own->data) e = transport->add_segment(HM_SEGMENT_DATA, own->data, hm_symm.data_span);
+    if (e) hm_die(call, "transport %s cannot take this PE's memory: %s", transport->name, strerror(-e));
+}
+
+static void open_transport(const char *call)
+{
+    const char *why;
+    transport = hm_transport_find(&why);
+    if (!transport) hm_die(call, "SHMEM_MAPPED is off, and no transport can be used: %s", why);
+    host.pe = hm_world.pe;
+    host.npes = hm_world.npes;
+    host.spin = hm_world.oversubscribed ? 0 : SPIN;
+    int e = transport->start(&host);
+    if (e) hm_die(call, "transport %s cannot be started: %s", transport->name, strerror(-e));
+    add_segments(call);
+}
+
+/* Only for tests so far: PEs of one machine as if they were far. */
+void hm_far_start(const char *call)
+{
+    static struct address mine; /* zeros behind the address, and too large for a stack */
+    size_t npes = (size_t)hm_world.npes;
+    if (hm_options.mapped || npes == 1) return;
+    open_transport(call);
+    far = malloc(npes);
+    address = malloc(npes * sizeof *address);
+    if (!far || !address) hm_die(call, "out of memory");
+    size_t bytes = 0;
+    int e = transport->address(mine.text, sizeof mine.text, &bytes);
+    if (e) hm_die(call, "transport %s has no address for the other PEs: %s", transport->name, strerror(-e));
+    mine.bytes = bytes;
+    exchange(&mine, call);
+    e = transport->join(address);
+    if (e) hm_die(call, "transport %s cannot join the other PEs: %s", transport->name, strerror(-e));
+    memset(far, 1, npes);
+    far[hm_world.pe] = 0;
+    hm_symm.far = far;
+}
+
+void hm_far_leave(void)
+{
+    if (!transport) return;
+    hm_ctx_quiet_all();
+    transport->leave();
+}
+
+void hm_far_stop(void)
+{
+    if (!transport) return;
+    hm_symm.far = NULL;
+    transport->stop();
+    transport = NULL;
+    free(far);
+    free(exchanged);
+    free(address);
+    far = NULL;
+    exchanged = NULL;
+    address = NULL;
+}
+
+void hm_far_halt(void)
+{
+    if (transport) transport->halt();
+}
+
+/* --- operations --- */
+
+static struct hm_place place_of(const void *addr, int pe)
+{
+    bool in_heap = false;
+    int64_t offset = hm_symm_offset(addr, &in_heap);
+    return (struct hm_place){pe, in_heap ? HM_SEGMENT_HEAP : HM_SEGMENT_DATA, (uint64_t)offset};
+}
+
+/* A lane is opened by the first operation of its context that needs one. */
+static struct hm_lane *lane_of(struct hm_ctx *ctx)
+{
+    struct hm_lane *lane = __atomic_load_n(&ctx->lane, __ATOMIC_ACQUIRE), *none = NULL;
+    if (hm_likely(lane != NULL)) return lane;
+    int e = transport->lane_open(&lane);
+    if (e) hm_die(NULL, "transport %s has no lane for another context: %s", transport->name, strerror(-e));
+    if (__atomic_compare_exchange_n(&ctx->lane, &none, lane, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return lane;
+    transport->lane_close(lane); /* another thread was quicker */
+    return none;
+}
+
+void hm_far_put(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi)
+{
+    (nbi ? transport->put_nbi : transport->put)(lane_of(ctx), place_of(dest, pe), source, bytes);
+}
+
+void hm_far_get(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi)
+{
+    (nbi ? transport->get_nbi : transport->get)(lane_of(ctx), dest, place_of(source, pe), bytes);
+}
+
+uint64_t hm_far_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size, int pe)
+{
+    return transport->atomic(lane_of(ctx), op, place_of(addr, pe), size, value, cond);
+}
+
+void hm_far_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, uint64_t *sig_addr,
+                       uint64_t signal, enum hm_amo op, int pe, bool nbi)
+{
+    transport->put_signal(lane_of(ctx), place_of(dest, pe), source, bytes, place_of(sig_addr, pe), signal, op, nbi);
+}
+
+void hm_far_fence(struct hm_ctx *ctx) { transport->fence(ctx->lane); }
+
+void hm_far_quiet(struct hm_ctx *ctx) { transport->quiet(ctx->lane); }
+
+void hm_far_close(struct hm_ctx *ctx)
+{
+    transport->lane_close(ctx->lane);
+    ctx->lane = NULL;
+}
