@@ -50,7 +50,7 @@ void hm_sync_pe(int pe, const char *call)
     hm_world_need(call);
     if ((unsigned)pe >= (unsigned)hm_world.npes)
         hm_die(call, "pe: %d is not a PE of this job, whose PEs are 0 to %d", pe, hm_world.npes - 1);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    hm_quiet(&hm_ctx_default);
     if (pe == hm_world.pe) return;
     uint32_t turn = __atomic_add_fetch(pair_count(hm_world.pe, pe), 1, __ATOMIC_SEQ_CST);
     uint32_t *theirs = pair_count(pe, hm_world.pe);
