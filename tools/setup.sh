@@ -8,9 +8,9 @@ what=${1:-build}
 tools=$(dirname "$0")
 CMAKE=${CMAKE:-cmake}
 
-# A program, and the Debian package that has it; "a|b": either will do; "py:x": what python-facts.py calls x, asked of
-# the interpreter that the Python part is for. Without a need nothing works; without a wish the tests that would use it
-# are skipped.
+# A program, and the Debian package that has it; "a|b": either will do; "h:x": a header of C; "py:x": what
+# python-facts.py calls x, asked of the interpreter that the Python part is for. Without a need nothing works; without
+# a wish the tests that would use it are skipped.
 needs='cc|gcc|clang=gcc c++|g++|clang++=g++ make=make'
 wishes=
 [ "$CMAKE" = cmake ] && needs="cmake=cmake $needs"
@@ -19,7 +19,8 @@ build) ;;
 check | check-all)
     needs="$needs bash=bash python3=python3"
     wishes="gcc=gcc g++=g++ clang=clang pkg-config|pkgconf=pkg-config gdb=gdb man=man-db py:numpy=python3-numpy
-        py:Python.h=python3-dev py:pytest=python3-pytest py:cffi=python3-cffi py:ensurepip=python3-venv"
+        py:Python.h=python3-dev py:pytest=python3-pytest py:cffi=python3-cffi py:ensurepip=python3-venv
+        h:ucp/api/ucp.h=libucx-dev"
     ;;
 demo-gnn)
     needs="$needs python3=python3 py:numpy=python3-numpy py:Python.h=python3-dev py:torch=python3-torch
@@ -45,8 +46,20 @@ python_has() { # NAME
     "$python" "$tools/python-facts.py" "$1" >/dev/null 2>&1
 }
 
+has_header() { # NAME, for whichever compiler is there
+    for compiler in cc gcc clang; do
+        command -v $compiler >/dev/null 2>&1 || continue
+        $compiler -E -x c -include "$1" /dev/null >/dev/null 2>&1
+        return
+    done
+    return 1
+}
+
 has_any() {
-    case $1 in py:*) python_has "${1#py:}"; return ;; esac
+    case $1 in
+    py:*) python_has "${1#py:}"; return ;;
+    h:*) has_header "${1#h:}"; return ;;
+    esac
     (
         IFS='|'
         for program in $1; do command -v "$program" >/dev/null 2>&1 && exit 0; done
@@ -56,10 +69,8 @@ has_any() {
 
 # A compiler without the C library's headers is of no use, and Debian has them in a package of their own.
 has_headers() {
-    for compiler in cc gcc clang; do
-        has_any $compiler && { $compiler -E -x c -include stdio.h /dev/null >/dev/null 2>&1; return; }
-    done
-    return 0 # no compiler: that one is missed first
+    has_any 'cc|gcc|clang' || return 0 # no compiler: that one is missed first
+    has_header stdio.h
 }
 
 # apt-get installs for Debian's interpreter; one that the user chose gets its modules from pip.
@@ -72,7 +83,8 @@ find_missing() {
         name=${need%%=*}
         has_any "$name" && continue
         is_for_pip "$name" && modules="$modules ${name#py:}" && continue
-        programs="$programs ${name#py:}"
+        name=${name#py:}
+        programs="$programs ${name#h:}"
         packages="$packages ${need#*=}"
     done
 }

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/option.h"
@@ -14,9 +15,14 @@ static const struct hm_transport *transport; /* NULL: none is used */
 static uint8_t *far;                         /* hm_symm.far */
 static const void **address;                 /* where it finds each PE, in `exchanged` */
 
+enum { SPIN = 1000, FIRST_WORD_MS = 300 };
+
 /* --- what the transport may ask of us --- */
 
-static void moved(void) { hm_bell_ring(hm_wait_own_bell()); }
+static void moved(void)
+{
+    hm_bell_ring(hm_wait_own_bell());
+}
 
 static void idle(void)
 {
@@ -24,18 +30,27 @@ static void idle(void)
     sched_yield();
 }
 
+/* A PE of this machine that ends takes its connections along. The launcher, who knows why it ended, has
+ * the first word: it ends this PE, too. */
+static void hear_launcher(void)
+{
+    for (int i = 0; i < FIRST_WORD_MS || __atomic_load_n(&hm_world.job->stopping, __ATOMIC_ACQUIRE); i++)
+        usleep(1000);
+}
+
 static HM_NORETURN void fail(int pe, const char *why)
 {
+    hear_launcher();
     if (pe >= 0) hm_die(NULL, "PE %d cannot be reached any more through %s: %s", pe, transport->name, why);
     hm_die(NULL, "transport %s: %s", transport->name, why);
 }
 
-enum { SPIN = 1000 };
 static struct hm_transport_host host = {.moved = moved, .idle = idle, .fail = fail, .say = hm_log_line};
 
 /* --- start and stop --- */
 
-/* The addresses that all transports need, in rounds of what the bootstrap carries at a time; each begins with its length. */
+/* The addresses that all transports need, in rounds of what the bootstrap carries at a time; each begins
+ * with its length. */
 struct address {
     uint64_t bytes;
     char text[4096 - sizeof(uint64_t)];
@@ -67,7 +82,8 @@ static void exchange(const struct address *mine, const char *call)
     if (!exchanged) hm_die(call, "out of memory");
     for (size_t at = 0; at == 0 || at < head + need; at += HM_GATHER_MAX)
         need = exchange_round(mine, at, exchanged, call);
-    for (size_t i = 0; i < npes; i++) address[i] = exchanged + i * sizeof *mine + head;
+    for (size_t i = 0; i < npes; i++)
+        address[i] = exchanged + i * sizeof *mine + head;
 }
 
 static void add_segments(const char *call)
@@ -85,7 +101,7 @@ static void open_transport(const char *call)
     if (!transport) hm_die(call, "SHMEM_MAPPED is off, and no transport can be used: %s", why);
     host.pe = hm_world.pe;
     host.npes = hm_world.npes;
-    host.spin = hm_world.oversubscribed ? 0 : SPIN;
+    host.spin = hm_world.npes > hm_world.cores ? 0 : SPIN;
     int e = transport->start(&host);
     if (e) hm_die(call, "transport %s cannot be started: %s", transport->name, strerror(-e));
     add_segments(call);
@@ -155,7 +171,8 @@ static struct hm_lane *lane_of(struct hm_ctx *ctx)
     if (hm_likely(lane != NULL)) return lane;
     int e = transport->lane_open(&lane);
     if (e) hm_die(NULL, "transport %s has no lane for another context: %s", transport->name, strerror(-e));
-    if (__atomic_compare_exchange_n(&ctx->lane, &none, lane, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return lane;
+    if (__atomic_compare_exchange_n(&ctx->lane, &none, lane, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return lane;
     transport->lane_close(lane); /* another thread was quicker */
     return none;
 }
@@ -170,7 +187,8 @@ void hm_far_get(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes
     (nbi ? transport->get_nbi : transport->get)(lane_of(ctx), dest, place_of(source, pe), bytes);
 }
 
-uint64_t hm_far_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size, int pe)
+uint64_t hm_far_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond,
+                    size_t size, int pe)
 {
     return transport->atomic(lane_of(ctx), op, place_of(addr, pe), size, value, cond);
 }
@@ -178,12 +196,19 @@ uint64_t hm_far_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t val
 void hm_far_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, uint64_t *sig_addr,
                        uint64_t signal, enum hm_amo op, int pe, bool nbi)
 {
-    transport->put_signal(lane_of(ctx), place_of(dest, pe), source, bytes, place_of(sig_addr, pe), signal, op, nbi);
+    transport->put_signal(lane_of(ctx), place_of(dest, pe), source, bytes, place_of(sig_addr, pe), signal, op,
+                          nbi);
 }
 
-void hm_far_fence(struct hm_ctx *ctx) { transport->fence(ctx->lane); }
+void hm_far_fence(struct hm_ctx *ctx)
+{
+    transport->fence(ctx->lane);
+}
 
-void hm_far_quiet(struct hm_ctx *ctx) { transport->quiet(ctx->lane); }
+void hm_far_quiet(struct hm_ctx *ctx)
+{
+    transport->quiet(ctx->lane);
+}
 
 void hm_far_close(struct hm_ctx *ctx)
 {

@@ -1,5 +1,5 @@
-/* PEs that are reached through a transport: what hm_symm_reach and its kin lead to when they give no address. Addresses
- * have been checked there. All of this is off the good path. */
+/* PEs that are reached through a transport: what hm_symm_reach and its kin lead to when they give no
+ * address. Addresses have been checked there. All of this is off the good path. */
 #ifndef HM_FAR_H
 #define HM_FAR_H
 
@@ -7,7 +7,8 @@
 #include "core/symm.h"
 #include "transport/transport.h"
 
-/* At init, after the segments are mapped; collective where a transport is used. Ends the job with a sentence. */
+/* At init, after the segments are mapped; collective where a transport is used. Ends the job with a
+ * sentence. */
 void hm_far_start(const char *call);
 /* At finalize: completes what is under way on all contexts, before the last meeting; and behind it. */
 void hm_far_leave(void);
@@ -16,14 +17,17 @@ void hm_far_stop(void);
 void hm_far_halt(void);
 
 /* Is there any PE that is reached so? */
-HM_INLINE bool hm_far_any(void) { return hm_symm.far != NULL; }
+HM_INLINE bool hm_far_any(void)
+{
+    return hm_symm.far != NULL;
+}
 
 HM_COLD void hm_far_put(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi);
 HM_COLD void hm_far_get(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi);
-HM_COLD uint64_t hm_far_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size,
-                            int pe);
-HM_COLD void hm_far_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, uint64_t *sig_addr,
-                               uint64_t signal, enum hm_amo op, int pe, bool nbi);
+HM_COLD uint64_t hm_far_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond,
+                            size_t size, int pe);
+HM_COLD void hm_far_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes,
+                               uint64_t *sig_addr, uint64_t signal, enum hm_amo op, int pe, bool nbi);
 HM_COLD void hm_far_fence(struct hm_ctx *ctx);
 HM_COLD void hm_far_quiet(struct hm_ctx *ctx);
 /* The context ends; behind its quiet. */

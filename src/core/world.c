@@ -265,7 +265,8 @@ static void agree_on_waiting(const struct start *st)
     hm_world.membarrier = true;
     for (int i = 0; i < st->who.npes; i++) hm_world.membarrier &= st->all[i].membarrier;
     hm_world.cores = usable_cores(st);
-    hm_world.oversubscribed = hm_world.npes > hm_world.cores;
+    int threads = hm_world.npes * (hm_options.mapped ? 1 : 2); /* a transport has a thread that must run while its PE waits */
+    hm_world.oversubscribed = threads > hm_world.cores;
     hm_world.job->cores = (uint32_t)hm_world.cores;
     hm_world.job->oversubscribed = hm_world.oversubscribed;
     hm_wait_configure(hm_world.oversubscribed, hm_world.membarrier);
@@ -433,6 +434,7 @@ static void close_world(void)
 {
     __atomic_store_n(&hm_world.page->state, HM_PE_FINALIZED, __ATOMIC_RELEASE);
     if (exiting && hm_remote_keeps()) { /* threads may still be in calls, Python's daemons, and all they use goes with them */
+        hm_far_halt();
         hm_world.boot->stop();
         return;
     }

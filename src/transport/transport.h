@@ -1,18 +1,20 @@
 /* Transports: how bytes reach a PE whose memory is not mapped here.
  *
- * A transport is one file that defines one `const struct hm_transport`, and one line in transports.def, whose order is the
- * preference: the first that can be used serves the whole job. What crosses this contract are world PE numbers, segments
- * and offsets, never another PE's pointers. Checks (PE, range, alignment, empty transfers) are done before; a transport only
+ * A transport is a folder src/transport/NAME and one line in transports.def, whose order is the preference:
+ * the first that can be used serves the whole job. It is built as a module, which exports one symbol, below,
+ * and uses none of the library: what it may ask for is in struct hm_transport_host. So a job that needs no
+ * transport loads nothing of it. What crosses this contract are world PE numbers, segments and offsets, never
+ * another PE's pointers. Checks (PE, range, alignment, empty transfers) are done before; a transport only
  * moves bytes.
  *
- * A lane is the transport's part of one context: operations on different lanes do not wait for each other. Any thread may
- * call for a lane, several at a time unless the context says otherwise.
+ * A lane is the transport's part of one context: operations on different lanes do not wait for each other.
+ * Any thread may call for a lane, several at a time unless the context says otherwise.
  *
- * The owner of the memory takes no part: what is sent to it arrives while it computes, sleeps or waits for anything. What is
- * issued on a lane goes its way without further calls, too.
+ * The owner of the memory takes no part: what is sent to it arrives while it computes, sleeps or waits for
+ * anything. What is issued on a lane goes its way without further calls, too.
  *
- * An error is final. Functions of the ladder return -errno, having logged why; an operation tells it to host->fail, which
- * ends the job and does not return.
+ * An error is final. Functions of the ladder return -errno, having logged why; an operation tells it to
+ * host->fail, which ends the job and does not return.
  */
 #ifndef HM_TRANSPORT_H
 #define HM_TRANSPORT_H
@@ -28,8 +30,20 @@ struct hm_place {
 };
 
 /* Atomics on a word: those with a result, and those without one. SET has none, FETCH only one. */
-enum hm_amo { HM_AMO_FETCH, HM_AMO_SET, HM_AMO_SWAP, HM_AMO_CAS, HM_AMO_FETCH_ADD, HM_AMO_ADD, HM_AMO_FETCH_AND,
-              HM_AMO_AND, HM_AMO_FETCH_OR, HM_AMO_OR, HM_AMO_FETCH_XOR, HM_AMO_XOR };
+enum hm_amo {
+    HM_AMO_FETCH,
+    HM_AMO_SET,
+    HM_AMO_SWAP,
+    HM_AMO_CAS,
+    HM_AMO_FETCH_ADD,
+    HM_AMO_ADD,
+    HM_AMO_FETCH_AND,
+    HM_AMO_AND,
+    HM_AMO_FETCH_OR,
+    HM_AMO_OR,
+    HM_AMO_FETCH_XOR,
+    HM_AMO_XOR
+};
 
 struct hm_lane; /* the transport's own */
 
@@ -39,8 +53,8 @@ struct hm_transport_host {
     int spin; /* how often a wait looks before it calls idle for the first time: 0 with fewer cores than PEs */
     /* Other PEs have changed memory of this one: wakes who waits for that. By any thread. */
     void (*moved)(void);
-    /* Called by waits again and again while nothing moves: lets others run, and leaves for good when the job is being ended.
-     * The caller holds no lock then. */
+    /* Called by waits again and again while nothing moves: lets others run, and leaves for good when the
+     * job is being ended. The caller holds no lock then. */
     void (*idle)(void);
     /* Ends the job with a sentence. `pe`: to which no operation leads any more, -1: none in particular. */
     void (*fail)(int pe, const char *why) HM_NORETURN;
@@ -50,45 +64,57 @@ struct hm_transport_host {
 struct hm_transport {
     const char *name; /* as shmem-info --paths says it */
 
-    /* Can it be used here at all? NULL, or why not, in a clause that lives for ever. Loads what it needs. */
+    /* Can it be used here at all? NULL, or why not, in a clause that lives for ever. */
     const char *(*probe)(void);
 
-    /* The ladder, by one thread: start, then add_segment for memory of this PE that others will name by segment and offset,
-     * then address, which writes how others find all this into `room` bytes and gives their number, or -ENOSPC. After the
-     * exchange join: addresses[i] is the one of PE i, and lives until stop. Connections are made at the first use, not here.
-     * Before the PEs leave, in a meeting that no operation outlives, each calls leave: from then on others may go. */
+    /* The ladder, by one thread: start, then add_segment for memory of this PE that others will name by
+     * segment and offset, then address, which writes how others find all this into `room` bytes and gives
+     * their number, or -ENOSPC. After the exchange join: addresses[i] is the one of PE i, and lives until
+     * stop. Connections are made at the first use, not here. Before the PEs leave, in a meeting that no
+     * operation outlives, each calls leave: from then on others may go. */
     int (*start)(const struct hm_transport_host *host);
     int (*add_segment)(enum hm_segment_id segment, void *base, size_t bytes);
     int (*address)(void *address, size_t room, size_t *bytes);
     int (*join)(const void *const *addresses);
     void (*leave)(void);
     void (*stop)(void); /* safe after half a start */
-    /* The process ends with the job still open: threads of the transport's own must not run any more when it returns. */
+    /* The process ends with the job still open: threads of the transport's own must not run any more when
+     * it returns. */
     void (*halt)(void);
 
     int (*lane_open)(struct hm_lane **lane);
-    void (*lane_close)(struct hm_lane *lane); /* behind a quiet */
+    void (*lane_close)(struct hm_lane *lane); /* behind a quiet; all are closed before stop */
 
-    /* put: returns when `from` may be reused; complete after quiet. get: returns with the bytes in place. The nbi forms
-     * leave both sides alone until quiet. */
+    /* put: returns when `from` may be reused; complete after quiet. get: returns with the bytes in place.
+     * The nbi forms leave both sides alone until quiet. */
     void (*put)(struct hm_lane *lane, struct hm_place to, const void *from, size_t bytes);
     void (*get)(struct hm_lane *lane, void *to, struct hm_place from, size_t bytes);
     void (*put_nbi)(struct hm_lane *lane, struct hm_place to, const void *from, size_t bytes);
     void (*get_nbi)(struct hm_lane *lane, void *to, struct hm_place from, size_t bytes);
-    /* One word of 4 or 8 bytes, value and result in the low bytes. Without a result it may return before it is done. Exact
-     * against CPU atomics of the owner's machine on the same word. */
-    uint64_t (*atomic)(struct hm_lane *lane, enum hm_amo op, struct hm_place word, size_t size, uint64_t value,
-                       uint64_t cond);
-    /* The signal, an atomic of 8 bytes without result, is seen at the target only after the data of this call. `nbi` as
-     * above. */
-    void (*put_signal)(struct hm_lane *lane, struct hm_place to, const void *from, size_t bytes, struct hm_place signal,
-                       uint64_t value, enum hm_amo op, bool nbi);
+    /* One word of 4 or 8 bytes, value and result in the low bytes. Without a result it may return before
+     * it is done. Exact against CPU atomics of the owner's machine on the same word. */
+    uint64_t (*atomic)(struct hm_lane *lane, enum hm_amo op, struct hm_place word, size_t size,
+                       uint64_t value, uint64_t cond);
+    /* The signal, an atomic of 8 bytes without result, is seen at the target only after the data of this
+     * call. `nbi` as above. */
+    void (*put_signal)(struct hm_lane *lane, struct hm_place to, const void *from, size_t bytes,
+                       struct hm_place signal, uint64_t value, enum hm_amo op, bool nbi);
     void (*fence)(struct hm_lane *lane); /* order per target PE */
     void (*quiet)(struct hm_lane *lane); /* everything of the lane is done and visible to all PEs */
 };
 
-/* The first transport that probes well. NULL: there is none; then *why is what the last one that was asked said, in a
- * clause. */
+/* What a module exports, by this name. */
+struct hm_transport_module {
+    const char *version; /* HM_VERSION: of the library that it was built with */
+    const struct hm_transport *transport;
+};
+#define HM_TRANSPORT_SYMBOL "hm_transport_module"
+
+/* The first transport that can be loaded and probes well. NULL: there is none; then *why says why the last
+ * one cannot, in a clause. */
 const struct hm_transport *hm_transport_find(const char **why);
+/* The i-th of transports.def, loaded, and its name, or why it cannot be used; *name is NULL behind the
+ * last. */
+const struct hm_transport *hm_transport_at(unsigned i, const char **name, const char **why);
 
 #endif

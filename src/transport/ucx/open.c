@@ -1,0 +1,235 @@
+/* The ladder: context, target worker, memory, address. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/ucx/ucx.h"
+
+struct hm_ucx hm_ucx = {.target_fd = -1};
+
+/* What we want otherwise than UCX does, unless the user has set the variable. Shared memory is the
+ * library's own business, and UCX's would not be between machines that are containers of one. Atomics by
+ * the CPU, since PEs of the target's machine use the CPU on the same words. TCP in large segments: by
+ * default it moves 1 MiB at a quarter of what the wire carries. */
+static const struct {
+    const char *name, *value;
+} settings[] = {
+    {"TLS", "^sm"},
+    {"ATOMIC_MODE", "cpu"},
+    {"TX_SEG_SIZE", "256k"},
+    {"RX_SEG_SIZE", "256k"},
+};
+
+int hm_ucx_errno(ucs_status_t status)
+{
+    switch (status) {
+    case UCS_ERR_NO_MEMORY:
+        return -ENOMEM;
+    case UCS_ERR_NO_RESOURCE:
+        return -ENOSPC;
+    case UCS_ERR_UNREACHABLE:
+        return -EHOSTUNREACH;
+    case UCS_ERR_NO_DEVICE:
+        return -ENODEV;
+    case UCS_ERR_UNSUPPORTED:
+        return -ENOTSUP;
+    case UCS_ERR_INVALID_PARAM:
+        return -EINVAL;
+    default:
+        return -EIO;
+    }
+}
+
+int hm_ucx_say(const char *what, ucs_status_t status)
+{
+    hm_ucx.host->say(NULL, "UCX: %s: %s", what, ucs_status_string(status));
+    return hm_ucx_errno(status);
+}
+
+void hm_ucx_signals_off(sigset_t *before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+void hm_ucx_signals_back(const sigset_t *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+const char *hm_ucx_probe(void)
+{
+    static char text[128];
+    unsigned major, minor, release;
+    ucp_get_version(&major, &minor, &release);
+    if (UCP_VERSION(major, minor) >= UCP_API_VERSION) return NULL;
+    snprintf(text, sizeof text, "UCX %u.%u is here, but the module was built with %d.%d", major, minor,
+             UCP_API_MAJOR, UCP_API_MINOR);
+    return text;
+}
+
+static ucs_status_t read_config(ucp_config_t **config)
+{
+    ucs_status_t status = ucp_config_read(NULL, NULL, config);
+    if (status != UCS_OK) return status;
+    for (size_t i = 0; i < HM_COUNT(settings); i++) {
+        char variable[64];
+        snprintf(variable, sizeof variable, "UCX_%s", settings[i].name);
+        if (getenv(variable)) continue;
+        status = ucp_config_modify(*config, settings[i].name, settings[i].value);
+        if (status != UCS_OK)
+            hm_ucx.host->say("warning", "UCX: cannot set %s to %s: %s", variable, settings[i].value,
+                             ucs_status_string(status));
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t open_context(void)
+{
+    ucp_config_t *config;
+    ucs_status_t status = read_config(&config);
+    if (status != UCS_OK) return status;
+    ucp_params_t params = {
+        .field_mask =
+            UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS,
+        .features = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP,
+        .mt_workers_shared = 1,
+        .estimated_num_eps = (size_t)hm_ucx.host->npes,
+    };
+    status = ucp_init(&params, config, &hm_ucx.context);
+    ucp_config_release(config);
+    return status;
+}
+
+int hm_ucx_worker_open(ucp_worker_h *worker, int *fd)
+{
+    ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                  .thread_mode = UCS_THREAD_MODE_MULTI};
+    ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_THREAD_MODE};
+    ucs_status_t status = ucp_worker_create(hm_ucx.context, &params, worker);
+    if (status != UCS_OK) return hm_ucx_say("cannot open a worker", status);
+    status = ucp_worker_query(*worker, &attr);
+    if (status == UCS_OK && attr.thread_mode != UCS_THREAD_MODE_MULTI) status = UCS_ERR_UNSUPPORTED;
+    if (status == UCS_OK) status = ucp_worker_get_efd(*worker, fd);
+    if (status == UCS_OK) return 0;
+    ucp_worker_destroy(*worker);
+    *worker = NULL;
+    return hm_ucx_say(
+        "a worker cannot serve several threads, one of them asleep (UCX must be built with --enable-mt)",
+        status);
+}
+
+int hm_ucx_start(const struct hm_transport_host *host)
+{
+    sigset_t before;
+    hm_ucx = (struct hm_ucx){.host = host, .target_fd = -1};
+    hm_ucx_signals_off(&before);
+    ucs_status_t status = open_context();
+    int e = status == UCS_OK ? hm_ucx_worker_open(&hm_ucx.target, &hm_ucx.target_fd)
+                             : hm_ucx_say("cannot be initialised", status);
+    hm_ucx_signals_back(&before);
+    return e;
+}
+
+int hm_ucx_add_segment(enum hm_segment_id segment, void *base, size_t bytes)
+{
+    ucp_mem_map_params_t params = {
+        .field_mask =
+            UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS,
+        .address = base,
+        .length = bytes,
+        .flags = UCP_MEM_MAP_NONBLOCK, /* the heap is lazy, and shall not be touched as a whole */
+    };
+    ucs_status_t status = ucp_mem_map(hm_ucx.context, &params, &hm_ucx.memory[segment]);
+    if (status != UCS_OK) return hm_ucx_say("cannot register memory", status);
+    hm_ucx.base[segment] = base;
+    hm_ucx.bytes[segment] = bytes;
+    return 0;
+}
+
+/* --- the address --- */
+
+struct writer {
+    char *at;
+    size_t room;
+};
+
+static int write_bytes(struct writer *w, const void *from, size_t bytes)
+{
+    if (bytes > w->room) return -ENOSPC;
+    memcpy(w->at, from, bytes);
+    w->at += bytes;
+    w->room -= bytes;
+    return 0;
+}
+
+static int write_key(struct writer *w, struct hm_ucx_address *a, int segment)
+{
+    void *key;
+    size_t bytes;
+    a->base[segment] = (uintptr_t)hm_ucx.base[segment];
+    a->key_bytes[segment] = 0;
+    if (!hm_ucx.memory[segment]) return 0;
+    ucs_status_t status = ucp_rkey_pack(hm_ucx.context, hm_ucx.memory[segment], &key, &bytes);
+    if (status != UCS_OK) return hm_ucx_say("cannot pack a key of memory", status);
+    a->key_bytes[segment] = (uint32_t)bytes;
+    int e = write_bytes(w, key, bytes);
+    ucp_rkey_buffer_release(key);
+    return e;
+}
+
+static int write_worker(struct writer *w, struct hm_ucx_address *a)
+{
+    ucp_worker_attr_t attr = {
+        .field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS | UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS,
+        .address_flags = UCP_WORKER_ADDRESS_FLAG_NET_ONLY,
+    };
+    ucs_status_t status = ucp_worker_query(hm_ucx.target, &attr);
+    if (status != UCS_OK) return hm_ucx_say("cannot tell the address of a worker", status);
+    a->worker_bytes = (uint32_t)attr.address_length;
+    int e = write_bytes(w, attr.address, attr.address_length);
+    ucp_worker_release_address(hm_ucx.target, attr.address);
+    return e;
+}
+
+int hm_ucx_address(void *address, size_t room, size_t *bytes)
+{
+    struct hm_ucx_address *a = address;
+    if (room < sizeof *a) return -ENOSPC;
+    struct writer w = {a->text, room - sizeof *a};
+    int e = 0;
+    for (int i = 0; i < HM_SEGMENTS && !e; i++)
+        e = write_key(&w, a, i);
+    if (!e) e = write_worker(&w, a);
+    if (!e) *bytes = (size_t)(w.at - (char *)address);
+    return e;
+}
+
+int hm_ucx_join(const void *const *addresses)
+{
+    sigset_t before;
+    hm_ucx.addresses = addresses;
+    hm_ucx_signals_off(&before);
+    int e = hm_ucx_thread_start();
+    hm_ucx_signals_back(&before);
+    return e;
+}
+
+void hm_ucx_leave(void)
+{
+    __atomic_store_n(&hm_ucx.leaving, true, __ATOMIC_SEQ_CST);
+}
+
+void hm_ucx_stop(void)
+{
+    if (!hm_ucx.context) return;
+    hm_ucx.leaving = true;
+    hm_ucx_thread_halt();
+    hm_ucx_lanes_drop();
+    if (hm_ucx.target) ucp_worker_destroy(hm_ucx.target);
+    for (int i = 0; i < HM_SEGMENTS; i++)
+        if (hm_ucx.memory[i]) ucp_mem_unmap(hm_ucx.context, hm_ucx.memory[i]);
+    ucp_cleanup(hm_ucx.context);
+    hm_ucx.context = NULL;
+}
