@@ -10,6 +10,7 @@
 #   test/launch/*.sh ...      every other folder: scripts, run by bash in an empty folder. They find OSHCC, OSHCXX,
 #                             OSHRUN, BUILD, SRC, CC, CXX and PYTHON (empty: no Python part) in the environment
 #   test/python/*.py          pytest files: see its tests.cmake
+#   test/ucx/                 scripts about the transport ucx, and the spec suite over it: see its tests.cmake
 #
 # A program says what it needs in comments of its own, each on a line (scripts: "# key: value"):
 #   /* npes: 2 4 */  /* args: ... */  /* env: A=B C=D */  /* timeout: 120 */  /* label: long */

@@ -1,0 +1,23 @@
+# The spec suite once more, with every put, get and atomic of another PE through the transport: ctest -L ucx
+hbmesh_test_files(files test/spec/*.c test/spec/*.cpp)
+if(NOT TARGET hbmesh-ucx)
+    add_test(NAME ucx/spec COMMAND sh -c
+        "echo 'skipped: the transport ucx is not built here (Debian: libucx-dev)'; exit 77")
+    set_tests_properties(ucx/spec PROPERTIES SKIP_RETURN_CODE 77 LABELS ucx)
+    set(files)
+endif()
+foreach(file IN LISTS files)
+    get_filename_component(stem ${file} NAME)
+    string(REGEX REPLACE "\\.(c|cpp)$" "" stem ${stem})
+    hbmesh_test_says(npes ${file} npes)
+    hbmesh_test_says(env ${file} env)
+    if(NOT npes)
+        set(npes 2 4)
+    endif()
+    list(REMOVE_ITEM npes 1)
+    hbmesh_test_launch(ucx/${stem} ${file} ucx test-spec-${stem} "${npes}")
+    foreach(n IN LISTS npes)
+        set_tests_properties(ucx/${stem}@${n} PROPERTIES
+            ENVIRONMENT "${test_environment};${env};SHMEM_MAPPED=off")
+    endforeach()
+endforeach()
