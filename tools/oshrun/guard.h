@@ -166,7 +166,6 @@ void hm_python_path(void);
 
 /* report.c: sentences about PEs. */
 void hm_report_end(struct hm_guard *g, int pe, pid_t pid, const char *how);
-void hm_report_status(char *text, size_t size, int wait_status);
 /* What can be learnt of a process that is not our child: *wait_status stays when nothing can. */
 void hm_report_grandchild(struct hm_guard *g, int pe, int *wait_status);
 void hm_report_waits(struct hm_guard *g, const char *why);

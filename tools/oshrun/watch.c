@@ -3,6 +3,7 @@
 #include "guard.h"
 
 #include "base/os.h"
+#include "base/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -107,7 +108,7 @@ static void child_ended(struct hm_guard *g, int pe, int wait_status)
     hm_watch_wire(g, pe);
     settle_finalized(g, pe);
     check_interrupted(g, pe, wait_status);
-    hm_report_status(how, sizeof how, wait_status);
+    hm_process_describe(how, sizeof how, wait_status);
     if (m->pid == p->pid) {
         size_t n = strlen(how);
         if (!WIFSIGNALED(wait_status)) snprintf(how + n, sizeof how - n, " before shmem_finalize");
@@ -234,7 +235,7 @@ static void grandchild_gone(struct hm_guard *g, int pe)
     settle_finalized(g, pe);
     if (g->hub.members[pe].pid) hm_report_grandchild(g, pe, &wait_status);
     if (wait_status >= 0) {
-        hm_report_status(how, sizeof how, wait_status);
+        hm_process_describe(how, sizeof how, wait_status);
         size_t n = strlen(how);
         if (!WIFSIGNALED(wait_status)) snprintf(how + n, sizeof how - n, " before shmem_finalize");
         status = status_of(wait_status);
