@@ -12,12 +12,14 @@
  *                                    anyway: in it the PEs compare what they ask for
  *   SHMEMX_HBMESH_MAJOR, ..._MINOR,  the version of this header (SHMEM_VENDOR_STRING names it, too)
  *   ..._PATCH, ..._VERSION
+ *   shmemx_init_attr, get_uniqueid,  shmem/extension.h: init with rank, size and a unique id that the program hands over
+ *   set_attr_uniqueid_args
  *   shmemx_agree, is_valid,          for libraries and languages on top of this one: shmem/extension.h
  *   keep_memory, claim_report,
  *   set_interrupt, is_descendant,
  *   other_copy
  *   SHMEMX_HAVE_SYNC_PE, ..._INDEXED, ..._PCNTR, ..._AGREE, ..._IS_VALID, ..._KEEP_MEMORY, ..._CLAIM_REPORT,
- *   ..._INTERRUPT, ..._IS_DESCENDANT, ..._OTHER_COPY
+ *   ..._INTERRUPT, ..._IS_DESCENDANT, ..._OTHER_COPY, ..._INIT_ATTR
  *                                    defined where the feature is there
  */
 #ifndef SHMEMX_H
@@ -35,6 +37,20 @@
 #define SHMEMX_HAVE_INTERRUPT 1
 #define SHMEMX_HAVE_IS_DESCENDANT 1
 #define SHMEMX_HAVE_OTHER_COPY 1
+#define SHMEMX_HAVE_INIT_ATTR 1
+
+/* shmemx_init_attr: who this PE is, told by the program (shmem/extension.h). */
+#define SHMEMX_INIT_WITH_UNIQUEID 1u
+#define SHMEMX_UNIQUEID_BYTES 128
+typedef struct {
+    unsigned char bytes[SHMEMX_UNIQUEID_BYTES];
+} shmemx_uniqueid_t;
+typedef struct {
+    size_t size; /* of this struct */
+    int pe, npes;
+    int thread_level; /* SHMEM_THREAD_SINGLE where nothing else is said */
+    shmemx_uniqueid_t id;
+} shmemx_init_attr_t;
 
 #define SHMEMX_AGREE_MAX 128 /* bytes */
 

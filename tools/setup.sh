@@ -8,7 +8,8 @@ what=${1:-build}
 tools=$(dirname "$0")
 CMAKE=${CMAKE:-cmake}
 
-# A program, and the Debian package that has it; "a|b": either will do; "h:x": a header of C; "py:x": what
+# A program, and the Debian package that has it; "a|b": either will do; "h:x": a header of C, where the compiler or
+# pkg-config finds it; "py:x": what
 # python-facts.py calls x, asked of the interpreter that the Python part is for. Without a need nothing works; without
 # a wish the tests that would use it are skipped.
 needs='cc|gcc|clang=gcc c++|g++|clang++=g++ make=make'
@@ -20,7 +21,7 @@ check | check-all)
     needs="$needs bash=bash python3=python3"
     wishes="gcc=gcc g++=g++ clang=clang pkg-config|pkgconf=pkg-config gdb=gdb man=man-db py:numpy=python3-numpy
         py:Python.h=python3-dev py:pytest=python3-pytest py:cffi=python3-cffi py:ensurepip=python3-venv
-        h:ucp/api/ucp.h=libucx-dev"
+        h:ucp/api/ucp.h=libucx-dev mpirun=openmpi-bin mpicc=libopenmpi-dev h:pmix.h=libpmix-dev"
     ;;
 demo-gnn)
     needs="$needs python3=python3 py:numpy=python3-numpy py:Python.h=python3-dev py:torch=python3-torch
@@ -46,7 +47,10 @@ python_has() { # NAME
     "$python" "$tools/python-facts.py" "$1" >/dev/null 2>&1
 }
 
-has_header() { # NAME, for whichever compiler is there
+has_header() { # NAME, for whichever compiler is there, or in the folders of its own that Debian gives PMIx
+    for at in $(pkg-config --variable=includedir "$(basename "$1" .h)" 2>/dev/null) /usr/lib/*/pmix2/include; do
+        [ -f "$at/$1" ] && return
+    done
     for compiler in cc gcc clang; do
         command -v $compiler >/dev/null 2>&1 || continue
         $compiler -E -x c -include "$1" /dev/null >/dev/null 2>&1

@@ -101,6 +101,25 @@ SHMEM_API(void, shmemx_pcntr_get_completed_read, (shmem_ctx_t ctx, uint64_t *cnt
 SHMEM_API(void, shmemx_pcntr_get_completed_target, (uint64_t * cntr_value))
 SHMEM_API(void, shmemx_pcntr_get_all, (shmem_ctx_t ctx, shmemx_pcntr_t *pcntr))
 
+/* --- Init without a launcher that the library knows ---
+ *
+ * One process makes a unique id, hands it to the others by any means (MPI_Bcast, a file, a store), and each says with it
+ * which PE of how many it is. That goes before whatever the environment says. The id holds a secret: whoever has it, and
+ * is of the same user, can join. Each id is for one job; its PEs may finalize it and init with it again.
+ *
+ *   shmemx_uniqueid_t id;                                  shmemx_init_attr_t attr;
+ *   if (rank == 0) shmemx_get_uniqueid(&id);               shmemx_set_attr_uniqueid_args(rank, size, &id, &attr);
+ *   MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, comm);          shmemx_init_attr(SHMEMX_INIT_WITH_UNIQUEID, &attr);
+ *
+ * get_uniqueid may be called before init: 0, or 1 where the system gives no random bytes. init_attr: 0, as
+ * shmem_init_thread; flags 0 is an init by the environment, attr may then be NULL. PEs that do not come within
+ * SHMEM_BOOT_TIMEOUT seconds are named, and the job ends.
+ */
+SHMEM_API(int, shmemx_get_uniqueid, (shmemx_uniqueid_t * id))
+SHMEM_API(int, shmemx_set_attr_uniqueid_args,
+          (int pe, int npes, const shmemx_uniqueid_t *id, shmemx_init_attr_t *attr))
+SHMEM_API(int, shmemx_init_attr, (unsigned int flags, const shmemx_init_attr_t *attr))
+
 /* --- For libraries and languages on top of this one --- */
 
 /* Collective: do all members of the team give the same `bytes` bytes (at most SHMEMX_AGREE_MAX)? Returns 0 when they

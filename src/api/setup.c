@@ -25,6 +25,42 @@ HM_API(int, shmem_init_thread, (int requested, int *provided))
     return rc;
 }
 
+_Static_assert(sizeof(shmemx_uniqueid_t) == HM_UNIQUEID_BYTES, "as shmemx.h says it");
+
+HM_API(int, shmemx_get_uniqueid, (shmemx_uniqueid_t * id))
+{
+    return hm_uniqueid_make(id->bytes) != 0;
+}
+
+HM_API(int, shmemx_set_attr_uniqueid_args,
+       (int pe, int npes, const shmemx_uniqueid_t *id, shmemx_init_attr_t *attr))
+{
+    *attr = (shmemx_init_attr_t){.size = sizeof *attr, .pe = pe, .npes = npes, .id = *id};
+    return 0;
+}
+
+static void check_attr(const shmemx_init_attr_t *attr, const char *call)
+{
+    if (!attr) hm_die(call, "attr: NULL; with SHMEMX_INIT_WITH_UNIQUEID it says rank, size and unique id");
+    if (attr->size != sizeof *attr)
+        hm_die(call, "attr: its size is %zu, not %zu; fill it with shmemx_set_attr_uniqueid_args", attr->size, sizeof *attr);
+    if (attr->npes < 1 || attr->pe < 0 || attr->pe >= attr->npes)
+        hm_die(call, "attr: PE %d of %d does not exist; PEs are numbered from 0", attr->pe, attr->npes);
+}
+
+HM_API(int, shmemx_init_attr, (unsigned int flags, const shmemx_init_attr_t *attr))
+{
+    const char *const call = "shmemx_init_attr";
+    struct hm_boot_attr given;
+    if (flags & ~(unsigned)SHMEMX_INIT_WITH_UNIQUEID) hm_die(call, "flags: %#x has bits that mean nothing", flags);
+    if (!flags) return hm_world_init(attr ? attr->thread_level : SHMEM_THREAD_SINGLE, NULL, call);
+    check_attr(attr, call);
+    given.pe = attr->pe;
+    given.npes = attr->npes;
+    memcpy(given.id, attr->id.bytes, sizeof given.id);
+    return hm_world_init_with(&given, attr->thread_level, NULL, call);
+}
+
 HM_API(void, shmem_finalize, (void))
 {
     hm_world_finalize("shmem_finalize");

@@ -1,7 +1,8 @@
 /* Bootstraps: how a process learns who it is in which job, and how the PEs exchange what they need to reach each other.
  *
- * A bootstrap is one file that defines one `const struct hm_boot`, and one line in boots.def; the first whose probe says
- * yes is taken. Called by one thread, before the library is open to others (exit_all excepted).
+ * A bootstrap is one file that defines one `const struct hm_boot`, and one line in boots.def. What the program says
+ * (hm_boot_attr) goes before SHMEM_BOOT, and that before the first whose probe says yes. Called by one thread, before the
+ * library is open to others (exit_all excepted).
  */
 #ifndef HM_BOOT_H
 #define HM_BOOT_H
@@ -17,6 +18,10 @@ struct hm_boot_world {
 
 struct hm_boot {
     const char *name; /* as SHMEM_BOOT and shmem-info say it */
+    const char *because; /* what probe has found: "oshrun has started it" */
+    const char *without; /* and what it misses when it says no */
+    const char *number;  /* the variable with this PE's number; NULL: none */
+    bool threads; /* start may start threads: what needs to be alone in the process comes before */
 
     /* Was this process started this way? Must not block or change anything. `envp` as main's third argument: it is
      * asked before libc's environ is set up. */
@@ -27,7 +32,8 @@ struct hm_boot {
      * anything. */
     bool (*descends)(char *const envp[], int *pe, int *pid);
 
-    /* Joins the job. May block until the launcher answers. On failure logs why, once. 0 or -errno. */
+    /* Joins the job. May block until the launcher answers. On failure logs why, once, unless it returns -ECANCELED:
+     * another PE has said why. 0 or -errno. */
     int (*start)(struct hm_boot_world *world);
 
     /* Collective over all PEs: everybody gives `len` bytes (<= HM_GATHER_MAX, the same everywhere) and `nfds`
@@ -47,9 +53,26 @@ struct hm_boot {
  * process. NULL: nothing. Set by the floor above. */
 extern void (*hm_boot_idle)(void);
 
-/* The bootstrap in charge: the first in boots.def that probes true. Never NULL: `single` always does. */
+/* What a program has said of its job in shmemx_init_attr: it goes before the environment. */
+#define HM_UNIQUEID_BYTES 128
+struct hm_boot_attr {
+    int pe, npes;
+    unsigned char id[HM_UNIQUEID_BYTES]; /* from hm_uniqueid_make on one PE */
+};
+void hm_boot_set_attr(const struct hm_boot_attr *attr); /* copied; NULL: nothing any more */
+const struct hm_boot_attr *hm_boot_get_attr(void);
+/* 0 or -errno: no random bytes are to be had. */
+int hm_uniqueid_make(unsigned char id[HM_UNIQUEID_BYTES]);
+
+struct hm_boot_choice {
+    const struct hm_boot *boot; /* NULL: what is asked for contradicts what is there */
+    char why[256];              /* why this one, or what is wrong */
+};
+void hm_boot_choose(char *const envp[], struct hm_boot_choice *choice);
+/* The one of that choice, NULL: none. */
 const struct hm_boot *hm_boot_find(char *const envp[]);
-/* Does this process descend from a PE of a job of any kind, without being one? See above. */
+/* Does this process descend from a PE of a job of any kind, without being one? See above. A job inside of that one is
+ * its own: a bootstrap that would take the process goes before those behind it. */
 bool hm_boot_descends(char *const envp[], int *pe, int *pid);
 
 #endif

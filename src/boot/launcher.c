@@ -4,15 +4,13 @@
 
 #include "base/log.h"
 #include "base/version.h"
+#include "boot/packet.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,14 +18,6 @@ static int wire = -1;     /* the socket named in the environment; -1 until a pro
 static int lifeline = -1; /* held while this process is a PE */
 static int round_next;    /* number of the next gather */
 static int npes;
-
-static const char *find_variable(char *const envp[], const char *name)
-{
-    size_t n = strlen(name);
-    for (; envp && *envp; envp++)
-        if (!strncmp(*envp, name, n) && (*envp)[n] == '=') return *envp + n + 1;
-    return NULL;
-}
 
 /* "<fd>:<inode>"; -1 when it names no socket that is open here. */
 static int parse_wire(const char *text)
@@ -47,7 +37,7 @@ static int parse_wire(const char *text)
 static bool launcher_probe(char *const envp[])
 {
     int saved = errno;
-    const char *text = find_variable(envp, HM_LAUNCH_VAR);
+    const char *text = hm_boot_variable(envp, HM_LAUNCH_VAR);
     int fd = text ? parse_wire(text) : -1;
     if (fd >= 0) wire = fd;
     errno = saved;
@@ -67,7 +57,7 @@ static pid_t wire_owner(int fd)
 static bool launcher_descends(char *const envp[], int *pe, int *pid)
 {
     int saved = errno;
-    const char *text = find_variable(envp, HM_LAUNCH_VAR), *number = find_variable(envp, "SHMEM_PE");
+    const char *text = hm_boot_variable(envp, HM_LAUNCH_VAR), *number = hm_boot_variable(envp, "SHMEM_PE");
     int fd = text ? parse_wire(text) : -1;
     pid_t owner = fd >= 0 ? wire_owner(fd) : 0;
     errno = saved;
@@ -77,144 +67,46 @@ static bool launcher_descends(char *const envp[], int *pe, int *pid)
     return true;
 }
 
-/* --- one packet --- */
-
-struct packet {
-    struct hm_msg head;
-    unsigned char body[HM_MSG_MAX];
-    int fds[HM_MSG_FDS];
-};
+/* --- talking to it --- */
 
 static int launcher_gone(int error)
 {
-    if (error == EPIPE || error == ECONNRESET || error == 0)
+    if (error == EPIPE || error == ECONNRESET)
         hm_log_line(NULL, "the launcher (oshrun) of this job has gone; this PE cannot go on");
+    else if (error == EMFILE)
+        hm_fds_say_too_many(npes);
+    else if (error == EPROTO)
+        hm_log_line(NULL, "the launcher sent a packet that makes no sense: are library and oshrun of the same version?");
     else
         hm_log_line(NULL, "cannot talk to the launcher (oshrun) of this job: %s", strerror(error));
-    return error ? -error : -EPIPE;
+    return -error;
 }
 
 static int packet_send(enum hm_msg_type type, int arg, const void *body, size_t len, const int *fds, int nfds)
 {
-    struct hm_msg head = {.type = type, .arg = arg, .len = (uint32_t)len, .nfds = (uint32_t)nfds};
-    struct iovec iov[2] = {{&head, sizeof head}, {(void *)body, len}};
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(4 * sizeof(int))];
-    } control = {0};
-    struct msghdr msg = {.msg_iov = iov, .msg_iovlen = len ? 2 : 1};
-    if (nfds) {
-        msg.msg_control = &control;
-        msg.msg_controllen = CMSG_SPACE((size_t)nfds * sizeof(int));
-        struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN((size_t)nfds * sizeof(int));
-        memcpy(CMSG_DATA(c), fds, (size_t)nfds * sizeof(int));
-    }
-    for (;;) {
-        if (sendmsg(wire, &msg, MSG_NOSIGNAL) >= 0) return 0;
-        if (errno == EINTR) continue;
-        if (errno != ETOOMANYREFS) return -errno;
-        usleep(
-            1000); /* too many descriptors of this user are on their way: others are about to take theirs */
-    }
+    return hm_packet_send(wire, type, arg, body, len, fds, nfds);
 }
 
-static void close_all(const int *fds, int n)
+static int packet_receive(struct hm_packet *p)
 {
-    for (int i = 0; i < n; i++)
-        close(fds[i]);
-}
-
-static int take_fds(struct msghdr *msg, int *fds)
-{
-    int n = 0;
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
-        int k = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-        memcpy(fds + n, CMSG_DATA(c), (size_t)k * sizeof(int));
-        n += k;
-    }
-    return n;
-}
-
-static void say_too_many_files(void)
-{
-    struct rlimit limit = {0};
-    getrlimit(RLIMIT_NOFILE, &limit);
-    hm_log_line(
-        NULL,
-        "this PE may open only %llu files and needs about 4 for each of the %d PEs to reach them: raise "
-        "the limit (ulimit -n)",
-        (unsigned long long)limit.rlim_cur, npes);
-}
-
-static void await_packet(void)
-{
-    struct pollfd p = {.fd = wire, .events = POLLIN};
-    while (hm_boot_idle && poll(&p, 1, 25) <= 0) hm_boot_idle();
-}
-
-/* Blocks until a packet is there. On success `p->fds` are the caller's. */
-static int packet_receive(struct packet *p)
-{
-    struct iovec iov[2] = {{&p->head, sizeof p->head}, {p->body, sizeof p->body}};
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(HM_MSG_FDS * sizeof(int)) + CMSG_SPACE(64)];
-    } control;
-    struct msghdr msg;
-    ssize_t n;
-    do {
-        await_packet();
-        msg = (struct msghdr){
-            .msg_iov = iov, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control};
-        n = recvmsg(wire, &msg, MSG_CMSG_CLOEXEC);
-    } while (n < 0 && errno == EINTR);
-    if (n <= 0) return launcher_gone(n < 0 ? errno : 0);
-    int got = take_fds(&msg, p->fds);
-    if (msg.msg_flags & MSG_CTRUNC) {
-        close_all(p->fds, got);
-        say_too_many_files();
-        return -EMFILE;
-    }
-    if ((size_t)n < sizeof p->head || (size_t)n - sizeof p->head != p->head.len ||
-        (uint32_t)got != p->head.nfds) {
-        close_all(p->fds, got);
-        hm_log_line(NULL,
-                    "the launcher sent a packet that makes no sense (%zd bytes, %d descriptors): are library "
-                    "and oshrun of the same version?",
-                    n, got);
-        return -EPROTO;
-    }
-    return 0;
+    int rc = hm_packet_receive(wire, p);
+    return rc ? launcher_gone(-rc) : 0;
 }
 
 /* --- joining --- */
 
-/* The heaps of all PEs arrive as descriptors: take what the hard limit allows. */
-static void raise_file_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
-static int refused(const struct packet *p)
+static int refused(const struct hm_packet *p)
 {
     int len = (int)p->head.len;
     hm_log_line(NULL, "the launcher refuses this process: %.*s", len, (const char *)p->body);
     return -EPERM;
 }
 
-static int welcome(const struct packet *p, struct hm_boot_world *world)
+static int welcome(const struct hm_packet *p, struct hm_boot_world *world)
 {
     struct hm_welcome w;
     if (p->head.type != HM_MSG_WELCOME || p->head.len != sizeof w || p->head.nfds != 2) {
-        close_all(p->fds, (int)p->head.nfds);
+        hm_fds_close(p->fds, (int)p->head.nfds);
         if (p->head.type == HM_MSG_REFUSED) return refused(p);
         hm_log_line(
             NULL,
@@ -238,11 +130,11 @@ static void wire_close_on_exec(bool on)
 
 static int launcher_start(struct hm_boot_world *world)
 {
-    raise_file_limit();
+    hm_fds_raise_limit();
     wire_close_on_exec(true); /* the programs this one starts are not this PE */
     struct hm_hello hello = {.version = HM_JOB_VERSION, .pid = getpid()};
     snprintf(hello.library, sizeof hello.library, "%s", HM_VERSION);
-    struct packet *p = malloc(sizeof *p);
+    struct hm_packet *p = malloc(sizeof *p);
     if (!p) return -ENOMEM;
     round_next = 0;
     int rc = packet_send(HM_MSG_HELLO, 0, &hello, sizeof hello, NULL, 0);
@@ -258,37 +150,20 @@ static int launcher_start(struct hm_boot_world *world)
 
 /* --- gathering --- */
 
-/* Copies one packet of answers into its place; how many PEs it held, or -errno. */
-static int gathered(struct packet *p, int have, size_t len, char *all, int nfds, int *all_fds)
+static int gathered(struct hm_packet *p, int have, size_t len, char *all, int nfds, int *all_fds)
 {
-    int left = npes - have, count = 0;
-    if (p->head.type == HM_MSG_GATHERED && p->head.arg == have) {
-        if (nfds)
-            count = (int)p->head.nfds / nfds;
-        else
-            count = len ? (int)(p->head.len / len) : left;
-    }
-    if (count < 1 || count > left || (size_t)count * len != p->head.len ||
-        (uint32_t)(count * nfds) != p->head.nfds) {
-        close_all(p->fds, (int)p->head.nfds);
-        if (p->head.type == HM_MSG_REFUSED) return refused(p);
-        hm_log_line(
-            NULL,
-            "the launcher answers a gather with message %u for PE %d: are library and oshrun of the same "
-            "version?",
-            p->head.type, p->head.arg);
-        return -EPROTO;
-    }
-    if (len) memcpy(all + (size_t)have * len, p->body, p->head.len);
-    for (int i = 0; i < count * nfds; i++)
-        all_fds[have * nfds + i] = p->fds[i];
+    int count = hm_packet_gathered(p, have, npes, len, all, nfds, all_fds);
+    if (count >= 0) return count;
+    if (p->head.type == HM_MSG_REFUSED) return refused(p);
+    hm_log_line(NULL, "the launcher answers a gather with message %u for PE %d: are library and oshrun of the same version?",
+                p->head.type, p->head.arg);
     return count;
 }
 
 static int launcher_gather(const void *mine, size_t len, void *all, const int *fds, int nfds, int *all_fds)
 {
     int have = 0;
-    struct packet *p = malloc(sizeof *p);
+    struct hm_packet *p = malloc(sizeof *p);
     if (!p) return -ENOMEM;
     int rc = packet_send(HM_MSG_GATHER, round_next++, mine, len, fds, nfds);
     if (rc) launcher_gone(-rc);
@@ -301,7 +176,7 @@ static int launcher_gather(const void *mine, size_t len, void *all, const int *f
         else
             have += count;
     }
-    if (rc && nfds) close_all(all_fds, have * nfds);
+    if (rc && nfds) hm_fds_close(all_fds, have * nfds);
     free(p);
     return rc;
 }
@@ -325,6 +200,9 @@ static void launcher_stop(void)
 
 const struct hm_boot hm_boot_launcher = {
     .name = "launcher",
+    .because = "oshrun has started it",
+    .without = "oshrun has not started this process (SHMEM_LAUNCH names no socket that is open here)",
+    .number = "SHMEM_PE",
     .probe = launcher_probe,
     .descends = launcher_descends,
     .start = launcher_start,

@@ -35,7 +35,8 @@ void shmemx_early_start(int argc, char **argv, char **envp, const void *begin, c
     versions = begin;
     versions_end = end;
     if (says_off(find(envp, "SHMEM_STATIC"))) return;
-    if (strcmp(hm_boot_find(envp)->name, "single") != 0) hm_image_share(true);
+    const struct hm_boot *boot = hm_boot_find(envp); /* what is contradictory is reported at init, too */
+    if (boot && strcmp(boot->name, "single") != 0) hm_image_share(true);
 }
 
 int hm_early_ran(void)

@@ -59,7 +59,7 @@ static HM_COLD void refuse_descendant(const char *call)
     if (!hm_boot_descends(environ, &pe, &pid)) return;
     if (pid > 0) snprintf(which, sizeof which, " (process %d)", pid);
     hm_die(call, "process %d was started by PE %d%s of a job and is no PE itself; a program that a PE starts needs an "
-           "oshrun of its own, or, to be a job of one PE, an environment without SHMEM_LAUNCH", (int)getpid(), pe, which);
+           "oshrun of its own, or, to be a job of one PE, SHMEM_BOOT=single in its environment", (int)getpid(), pe, which);
 }
 
 static HM_COLD void refuse_copies(const char *call)
@@ -361,22 +361,43 @@ static void idle_in_start(void)
         hm_die_with(HM_INTERRUPTED, opening, "interrupted while it waits for the other PEs to start; the job is ended");
 }
 
+static void choose_boot(const char *call)
+{
+    struct hm_boot_choice choice;
+    hm_boot_choose(environ, &choice);
+    if (!choice.boot) hm_die(call, "%s", choice.why);
+    hm_world.boot = choice.boot;
+}
+
+/* One PE of the job warns for all. */
+static bool is_first_by_environment(void)
+{
+    const char *number = hm_world.boot->number ? getenv(hm_world.boot->number) : NULL;
+    return !number || !strcmp(number, "0");
+}
+
+static void join(struct start *st, const char *call)
+{
+    opening = call;
+    hm_boot_idle = hm_wait_interrupt() ? idle_in_start : NULL; /* who has none sleeps soundly */
+    if (hm_world.boot->threads && hm_options.static_data) hm_image_share(false); /* later there is more than one */
+    int e = hm_world.boot->start(&st->who);
+    if (e == -ECANCELED) _exit(1); /* another PE has said why */
+    if (e) hm_die(call, "cannot join the job (%s)", strerror(-e));
+}
+
 static void open_world(const char *call)
 {
     struct start st = {.heap_fd = -1};
     refuse_descendant(call);
     if (hm_copies_joined()) refuse_copies(call); /* this process is a PE already and cannot join */
-    const char *pe_var = getenv("SHMEM_PE");
     hm_die_hook = on_die;
     hm_die_claim = hm_world_claim_report;
     hm_world.pid = getpid();
-    if (hm_options_read(!pe_var || !strcmp(pe_var, "0"))) hm_die(call, "an option is malformed (see above)");
+    choose_boot(call);
+    if (hm_options_read(is_first_by_environment())) hm_die(call, "an option is malformed (see above)");
     hm_log_set_debug(hm_options.debug);
-    hm_world.boot = hm_boot_find(environ);
-    opening = call;
-    hm_boot_idle = hm_wait_interrupt() ? idle_in_start : NULL; /* who has none sleeps soundly */
-    int e = hm_world.boot->start(&st.who);
-    if (e) hm_die(call, "cannot join the job (%s)", strerror(-e));
+    join(&st, call);
     hm_world.pe = st.who.pe;
     hm_world.npes = st.who.npes;
     hm_log_set_pe(hm_world.npes > 1 || strcmp(hm_world.boot->name, "single") ? hm_world.pe : -1);
@@ -421,6 +442,17 @@ int hm_world_init(int requested, int *provided, const char *call)
     hm_world.inits++;
     if (provided) *provided = hm_world.thread_level;
     return 0;
+}
+
+int hm_world_init_with(const struct hm_boot_attr *attr, int requested, int *provided, const char *call)
+{
+    if (hm_world.ready && (attr->pe != hm_world.pe || attr->npes != hm_world.npes))
+        hm_die(call, "attr says PE %d of %d, but this process is PE %d of %d already", attr->pe, attr->npes, hm_world.pe,
+               hm_world.npes);
+    hm_boot_set_attr(attr);
+    int rc = hm_world_init(requested, provided, call);
+    hm_boot_set_attr(NULL);
+    return rc;
 }
 
 void hm_world_start_pes(void)

@@ -23,6 +23,8 @@ extern struct hm_world hm_world;
 
 /* shmem_init, shmem_init_thread: 0 or non-zero. Counted. */
 int hm_world_init(int requested, int *provided, const char *call);
+/* The same for a job of which the program itself says who this PE is. */
+int hm_world_init_with(const struct hm_boot_attr *attr, int requested, int *provided, const char *call);
 void hm_world_finalize(const char *call);
 /* 1: this process was started or forked by a PE and is none itself. */
 int hm_world_is_descendant(void);

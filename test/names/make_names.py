@@ -68,7 +68,8 @@ def extensions():
     add('shmemx_register_gettid')
     for what in ('issued_write', 'issued_read', 'completed_write', 'completed_read', 'completed_target', 'all'):
         add('shmemx_pcntr_get_' + what)
-    for name in ('agree', 'ctx_is_valid', 'team_is_valid', 'keep_memory', 'claim_report', 'set_interrupt', 'is_descendant', 'other_copy'):
+    for name in ('agree', 'ctx_is_valid', 'team_is_valid', 'keep_memory', 'claim_report', 'set_interrupt', 'is_descendant', 'other_copy',
+                 'get_uniqueid', 'set_attr_uniqueid_args', 'init_attr'):
         add('shmemx_' + name)
     for t in AMO: # programs have come to expect the old atomics for all types
         if t not in ('int', 'long', 'longlong'):

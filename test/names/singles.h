@@ -500,6 +500,32 @@ SINGLE(shmemx_is_descendant)
 {
     CHECK(N(shmemx_is_descendant)() == 0); /* test/launch/descendant.sh has others */
 }
+SINGLE(shmemx_get_uniqueid)
+{
+    shmemx_uniqueid_t one, two;
+    CHECK(N(shmemx_get_uniqueid)(&one) == 0 && N(shmemx_get_uniqueid)(&two) == 0);
+    CHECK(memcmp(&one, &two, sizeof one) != 0);
+}
+SINGLE(shmemx_set_attr_uniqueid_args)
+{
+    shmemx_uniqueid_t id;
+    shmemx_init_attr_t attr;
+    memset(&id, 7, sizeof id);
+    CHECK(N(shmemx_set_attr_uniqueid_args)(3, 5, &id, &attr) == 0);
+    CHECK(attr.size == sizeof attr && attr.pe == 3 && attr.npes == 5 && attr.thread_level == SHMEM_THREAD_SINGLE);
+    CHECK(memcmp(&attr.id, &id, sizeof id) == 0);
+}
+SINGLE(shmemx_init_attr)
+{
+    shmemx_uniqueid_t id;
+    shmemx_init_attr_t attr;
+    CHECK(N(shmemx_get_uniqueid)(&id) == 0 && N(shmemx_set_attr_uniqueid_args)(me, npes, &id, &attr) == 0);
+    CHECK(N(shmemx_init_attr)(SHMEMX_INIT_WITH_UNIQUEID, &attr) == 0); /* counted, as any init; test/boot has first ones */
+    shmem_finalize();
+    CHECK(N(shmemx_init_attr)(0, NULL) == 0);
+    shmem_finalize();
+    CHECK(alive());
+}
 SINGLE(shmemx_other_copy)
 {
     char other[512] = "", own[512] = "";

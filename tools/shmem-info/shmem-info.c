@@ -3,11 +3,14 @@
 #include "machine.h"
 #include "base/option.h"
 #include "base/version.h"
+#include "boot/boot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+
+extern char **environ;
 
 static const char usage[] =
     "usage: shmem-info [--options | --machine] [--json] | --version | --help\n"
@@ -22,13 +25,55 @@ static const char usage[] =
     "\n"
     "Options are read from the environment, as a program would read them: run it as\n"
     "    SHMEM_SYMMETRIC_SIZE=4G shmem-info\n"
-    "to see what a setting means. Exit status: 0, or 1 when a value is malformed.\n";
+    "to see what a setting means. Exit status: 0, or 1 when a value is malformed or contradicts another.\n";
 
 static void show_head(void)
 {
     struct utsname u = {0};
     uname(&u);
     printf("hbmesh %s, OpenSHMEM 1.6\n%s %s, %s\n\n", HM_VERSION, u.sysname, u.release, u.machine);
+}
+
+static void print_json(const char *s)
+{
+    putchar('"');
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c == '"' || c == '\\')
+            printf("\\%c", c);
+        else if (c < 0x20)
+            printf("\\u%04x", c);
+        else
+            putchar(c);
+    }
+    putchar('"');
+}
+
+static void print_member(const char *key, const char *value, const char *behind)
+{
+    printf("\"%s\": ", key);
+    print_json(value);
+    fputs(behind, stdout);
+}
+
+/* How a program that is started as this one was learns who it is, and why so. */
+static bool show_boot(bool json)
+{
+    struct hm_boot_choice choice;
+    int pe = -1, pid = 0;
+    hm_boot_choose(environ, &choice);
+    const char *name = choice.boot ? choice.boot->name : "none";
+    bool descends = hm_boot_descends(environ, &pe, &pid);
+    if (descends) snprintf(choice.why, sizeof choice.why, "a PE has started it: SHMEM_BOOT=single makes it a job of one PE");
+    if (descends) name = "none";
+    if (json) {
+        printf("\"boot\": {");
+        print_member("name", name, ", ");
+        print_member("why", choice.why, "}");
+    } else {
+        printf("Bootstrap of a program started here\n  %-25s %s\n\n", name, choice.why);
+    }
+    return choice.boot != NULL;
 }
 
 static void show_options(void)
@@ -56,28 +101,6 @@ static void show_machine(void)
         printf("  %-25s %s\n", f.name, f.state);
         if (!f.good && f.instead) printf("  %-25s -> %s\n", "", f.instead);
     }
-}
-
-static void print_json(const char *s)
-{
-    putchar('"');
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
-            printf("\\%c", c);
-        else if (c < 0x20)
-            printf("\\u%04x", c);
-        else
-            putchar(c);
-    }
-    putchar('"');
-}
-
-static void print_member(const char *key, const char *value, const char *behind)
-{
-    printf("\"%s\": ", key);
-    print_json(value);
-    fputs(behind, stdout);
 }
 
 static void json_options(void)
@@ -110,23 +133,28 @@ static void json_machine(void)
     printf("\n  ]");
 }
 
-static void show_json(bool options, bool machine)
+static bool show_json(bool options, bool machine)
 {
     printf("{\n  ");
     print_member("hbmesh", HM_VERSION, ",\n  ");
-    print_member("openshmem", "1.6", options || machine ? ",\n" : "\n");
+    print_member("openshmem", "1.6", ",\n  ");
+    bool fine = show_boot(true);
+    puts(options || machine ? "," : "");
     if (options) json_options();
     if (options && machine) puts(",");
     if (machine) json_machine();
     puts("\n}");
+    return fine;
 }
 
-static void show_text(bool options, bool machine)
+static bool show_text(bool options, bool machine)
 {
     show_head();
+    bool fine = show_boot(false);
     if (options) show_options();
     if (options && machine) puts("");
     if (machine) show_machine();
+    return fine;
 }
 
 int main(int argc, char **argv)
@@ -151,9 +179,6 @@ int main(int argc, char **argv)
     }
     if (!options && !machine) options = machine = true; /* both were named */
     int rc = hm_options_read(true);
-    if (json)
-        show_json(options, machine);
-    else
-        show_text(options, machine);
-    return rc || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+    bool fine = json ? show_json(options, machine) : show_text(options, machine);
+    return rc || !fine || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,0 +1,297 @@
+#define _GNU_SOURCE
+#include "boot/lifeline.h"
+
+#include "base/futex.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "base/process.h"
+#include "boot/mark.h"
+#include "boot/packet.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MS 1000000ull
+#define GRACE (500 * MS)      /* for a PE that leaves through its exit handlers */
+#define LATE (1000 * MS)      /* more, for the one that has called global_exit */
+#define STRAGGLERS (500 * MS) /* what PE 0 waits beyond GRACE, until it kills */
+
+/* One end of a lifeline. */
+struct line {
+    int fd, pidfd; /* -1: gone */
+    pid_t pid;
+};
+
+static struct {
+    int pe, npes;
+    int count; /* of lines: one to each PE at PE 0, else one to PE 0 */
+    struct line *line;
+    int wake; /* eventfd: look at the words below */
+    struct hm_job *job;
+    pthread_t thread;
+    bool running;
+    uint32_t stopping; /* by stop */
+    uint32_t ending;   /* the job ends with `status`, this process at `deadline` */
+    int status;
+    uint64_t deadline;
+    pthread_mutex_t lock; /* descriptors of lines, `ending` and what belongs to it */
+} life = {.wake = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* --- ending --- */
+
+static void tell_others(enum hm_msg_type type, int arg)
+{
+    for (int i = 0; i < life.count; i++)
+        if (life.line[i].fd >= 0) hm_packet_send(life.line[i].fd, type, arg, NULL, 0, NULL, 0);
+}
+
+static void ring(struct hm_bell *bell)
+{
+    __atomic_fetch_add(&bell->seq, 1, __ATOMIC_SEQ_CST);
+    hm_futex_wake(&bell->seq, INT_MAX);
+}
+
+/* Those who sleep in waits leave by exit as soon as they look. */
+static void wake_sleepers(void)
+{
+    for (int pe = 0; pe < life.npes; pe++) {
+        ring(&hm_job_page(life.job, pe)->bell);
+        ring(&hm_job_page(life.job, pe)->meet_bell);
+    }
+}
+
+static void end_locked(int status, uint64_t grace)
+{
+    if (life.ending) return;
+    life.status = status;
+    life.deadline = hm_os_now() + grace;
+    life.ending = 1;
+    if (!__atomic_exchange_n(&life.job->exit_claim, 1, __ATOMIC_ACQ_REL)) {
+        life.job->exit_status = status;
+        __atomic_store_n(&life.job->stopping, 1, __ATOMIC_RELEASE);
+    }
+    tell_others(HM_MSG_EXIT_ALL, status);
+    wake_sleepers();
+}
+
+void hm_lifelines_end(int status)
+{
+    if (!life.running) return;
+    pthread_mutex_lock(&life.lock);
+    end_locked(status, GRACE + LATE);
+    pthread_mutex_unlock(&life.lock);
+    eventfd_write(life.wake, 1);
+}
+
+static bool somebody_is_left(void)
+{
+    for (int i = 0; i < life.count; i++)
+        if (life.line[i].fd >= 0) return true;
+    return false;
+}
+
+/* The end of this process, when its time has come. PE 0 sees to it that no stopped or deaf PE is left. */
+static void end_if_due(void)
+{
+    uint64_t now = hm_os_now();
+    if (life.pe == 0 && somebody_is_left() && now < life.deadline + STRAGGLERS) return;
+    if (now < life.deadline) return;
+    for (int i = 0; i < life.count && life.pe == 0; i++)
+        if (life.line[i].fd >= 0) hm_process_kill(life.line[i].pidfd);
+    _exit(life.status);
+}
+
+/* --- PEs that die --- */
+
+static bool how_it_ended(const struct line *l, int *wait_status)
+{
+    for (int i = 0; i < 100; i++) {
+        if (hm_process_status(l->pid, l->pidfd, wait_status)) return true;
+        if (kill(l->pid, 0) != 0) break; /* somebody has taken the status, and the kernel keeps no other copy */
+        usleep(1000);
+    }
+    return false;
+}
+
+static void say_death(int pe, const struct line *l, const char *how)
+{
+    char waited[96] = "";
+    for (int i = 0; i < HM_BLOCKED_SLOTS && !*waited; i++) {
+        struct hm_blocked b;
+        memcpy(&b, &hm_job_page(life.job, pe)->blocked[i], sizeof b);
+        if (b.kind == HM_BLOCKED_NOT || b.kind > HM_BLOCKED_START) continue;
+        snprintf(waited, sizeof waited, "; it had been waiting in %.*s", (int)strnlen(b.call, sizeof b.call), b.call);
+    }
+    if (!hm_die_claim || hm_die_claim())
+        hm_log_line(NULL, "PE %d (process %d) %s%s; the job is ended", pe, (int)l->pid, how, waited);
+}
+
+static int status_of_job(int wait_status)
+{
+    if (WIFSIGNALED(wait_status)) return 128 + WTERMSIG(wait_status);
+    return WEXITSTATUS(wait_status) ? WEXITSTATUS(wait_status) : 1;
+}
+
+/* A lifeline has closed without a word. */
+static void on_death(int i)
+{
+    struct line *l = &life.line[i];
+    int pe = life.pe == 0 ? i : 0, wait_status = 1 << 8;
+    const struct hm_pe_page *page = hm_job_page(life.job, pe);
+    uint32_t state = __atomic_load_n(&page->state, __ATOMIC_ACQUIRE);
+    char how[128] = "has died";
+    bool known;
+    if (life.ending || life.stopping || state == HM_PE_FINALIZED) return;
+    if (state == HM_PE_SAID || state == HM_PE_LEAVING) wait_status = (page->status & 0xff) << 8;
+    known = how_it_ended(l, &wait_status) || state == HM_PE_LEAVING;
+    if (known) hm_process_describe(how, sizeof how, wait_status);
+    if (!known && kill(l->pid, 0) == 0) {
+        snprintf(how, sizeof how, "runs on, but has let go of the job without shmem_finalize (by exec?)");
+        hm_process_kill(l->pidfd);
+    }
+    if (state != HM_PE_SAID) say_death(pe, l, how);
+    end_locked(status_of_job(wait_status), GRACE);
+}
+
+/* --- the watch --- */
+
+static void drop_line(struct line *l)
+{
+    if (l->fd >= 0) close(l->fd);
+    if (l->pidfd >= 0) close(l->pidfd);
+    l->fd = l->pidfd = -1;
+}
+
+static void on_news(int i)
+{
+    struct hm_msg head = {0};
+    ssize_t n = recv(life.line[i].fd, &head, sizeof head, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (n == (ssize_t)sizeof head && head.type == HM_MSG_EXIT_ALL) {
+        end_locked(head.arg, GRACE);
+        return;
+    }
+    if (n != (ssize_t)sizeof head || head.type != HM_MSG_FINALIZED) on_death(i);
+    drop_line(&life.line[i]);
+}
+
+/* fds: the lines, the wake, the mark */
+static void look(const struct pollfd *fds)
+{
+    eventfd_t ignored;
+    if (fds[life.count].revents) eventfd_read(life.wake, &ignored);
+    if (fds[life.count + 1].revents) hm_mark_answer();
+    pthread_mutex_lock(&life.lock);
+    for (int i = 0; i < life.count; i++)
+        if (fds[i].revents && life.line[i].fd >= 0) on_news(i);
+    if (life.ending) end_if_due();
+    pthread_mutex_unlock(&life.lock);
+}
+
+static void *watch(void *room)
+{
+    struct pollfd *fds = room;
+    while (!__atomic_load_n(&life.stopping, __ATOMIC_ACQUIRE)) {
+        for (int i = 0; i < life.count; i++) fds[i] = (struct pollfd){.fd = life.line[i].fd, .events = POLLIN};
+        fds[life.count] = (struct pollfd){.fd = life.wake, .events = POLLIN};
+        fds[life.count + 1] = (struct pollfd){.fd = hm_mark_fd(), .events = POLLIN};
+        if (poll(fds, (nfds_t)life.count + 2, life.ending ? 10 : -1) >= 0) look(fds);
+    }
+    free(room);
+    return NULL;
+}
+
+/* The thread takes no signal of the program's, and its stack is small. */
+static int start_thread(void)
+{
+    sigset_t all, before;
+    pthread_attr_t attr;
+    struct pollfd *room = calloc((size_t)life.count + 2, sizeof *room);
+    if (!room) return -ENOMEM;
+    sigfillset(&all);
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, 256 * 1024);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int e = pthread_create(&life.thread, &attr, watch, room);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    if (e) free(room);
+    if (!e) pthread_setname_np(life.thread, "hbmesh-links");
+    return -e;
+}
+
+/* --- start and stop --- */
+
+static void clear(bool close_lines)
+{
+    for (int i = 0; life.line && i < life.count; i++) {
+        if (!close_lines) life.line[i].fd = -1;
+        drop_line(&life.line[i]);
+    }
+    free(life.line);
+    life.line = NULL;
+    if (life.wake >= 0) close(life.wake);
+    life.wake = -1;
+    if (life.job) munmap(life.job, hm_job_pairs_at(life.npes));
+    life.job = NULL;
+    life.running = false;
+}
+
+static int set_up(const int *fds, const pid_t *pids, int job_fd)
+{
+    life.line = calloc((size_t)life.count, sizeof *life.line);
+    if (!life.line) return -ENOMEM;
+    for (int i = 0; i < life.count; i++) life.line[i] = (struct line){.fd = -1, .pidfd = -1};
+    void *at = mmap(NULL, hm_job_pairs_at(life.npes), PROT_READ | PROT_WRITE, MAP_SHARED, job_fd, 0);
+    if (at == MAP_FAILED) return -errno;
+    life.job = at;
+    life.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (life.wake < 0) return -errno;
+    for (int i = 0; i < life.count; i++) {
+        if (life.pe == 0 && i == 0) continue;
+        life.line[i] = (struct line){.fd = fds[i], .pidfd = hm_process_open(pids[i]), .pid = pids[i]};
+    }
+    return start_thread();
+}
+
+int hm_lifelines_start(int pe, int npes, const int *fds, const pid_t *pids, int job_fd)
+{
+    life.pe = pe;
+    life.npes = npes;
+    life.count = pe == 0 ? npes : 1;
+    life.stopping = life.ending = 0;
+    int rc = set_up(fds, pids, job_fd);
+    life.running = !rc;
+    if (!rc) return 0;
+    clear(false);
+    hm_log_line(NULL, "cannot watch the other PEs: %s", strerror(-rc));
+    return rc;
+}
+
+void hm_lifelines_stop(void)
+{
+    if (!life.running) return;
+    pthread_mutex_lock(&life.lock);
+    __atomic_store_n(&life.stopping, 1, __ATOMIC_RELEASE); /* first: whoever hears of it may close the line */
+    tell_others(HM_MSG_FINALIZED, 0);
+    pthread_mutex_unlock(&life.lock);
+    eventfd_write(life.wake, 1);
+    pthread_join(life.thread, NULL);
+    clear(true);
+}
+
+void hm_lifelines_forget(void)
+{
+    if (!life.running) return;
+    pthread_mutex_init(&life.lock, NULL); /* whoever held it is not in this process */
+    clear(true);
+}
