@@ -39,18 +39,7 @@
 #define SHMEMX_HAVE_OTHER_COPY 1
 #define SHMEMX_HAVE_INIT_ATTR 1
 
-/* shmemx_init_attr: who this PE is, told by the program (shmem/extension.h). */
 #define SHMEMX_INIT_WITH_UNIQUEID 1u
-#define SHMEMX_UNIQUEID_BYTES 128
-typedef struct {
-    unsigned char bytes[SHMEMX_UNIQUEID_BYTES];
-} shmemx_uniqueid_t;
-typedef struct {
-    size_t size; /* of this struct */
-    int pe, npes;
-    int thread_level; /* SHMEM_THREAD_SINGLE where nothing else is said */
-    shmemx_uniqueid_t id;
-} shmemx_init_attr_t;
 
 #define SHMEMX_AGREE_MAX 128 /* bytes */
 

@@ -115,6 +115,18 @@ SHMEM_API(void, shmemx_pcntr_get_all, (shmem_ctx_t ctx, shmemx_pcntr_t *pcntr))
  * shmem_init_thread; flags 0 is an init by the environment, attr may then be NULL. PEs that do not come within
  * SHMEM_BOOT_TIMEOUT seconds are named, and the job ends.
  */
+#ifndef SHMEMX_UNIQUEID_BYTES
+#define SHMEMX_UNIQUEID_BYTES 128
+typedef struct {
+    unsigned char bytes[SHMEMX_UNIQUEID_BYTES];
+} shmemx_uniqueid_t;
+typedef struct {
+    size_t size; /* of this struct */
+    int pe, npes;
+    int thread_level; /* SHMEM_THREAD_SINGLE where nothing else is said */
+    shmemx_uniqueid_t id;
+} shmemx_init_attr_t;
+#endif
 SHMEM_API(int, shmemx_get_uniqueid, (shmemx_uniqueid_t * id))
 SHMEM_API(int, shmemx_set_attr_uniqueid_args,
           (int pe, int npes, const shmemx_uniqueid_t *id, shmemx_init_attr_t *attr))

@@ -110,6 +110,18 @@ static void end_if_due(void)
     _exit(life.status);
 }
 
+/* Somebody has called global_exit: that may be seen in the job memory before it is heard. */
+static bool is_stopping(void)
+{
+    return __atomic_load_n(&life.job->stopping, __ATOMIC_ACQUIRE);
+}
+
+/* PE 0 leaves last, so that the watch can still kill whom it must. */
+static void leave_last(void)
+{
+    while (life.running && life.pe == 0 && is_stopping() && somebody_is_left()) usleep(2000);
+}
+
 /* --- PEs that die --- */
 
 static bool how_it_ended(const struct line *l, int *wait_status)
@@ -151,6 +163,10 @@ static void on_death(int i)
     char how[128] = "has died";
     bool known;
     if (life.ending || life.stopping || state == HM_PE_FINALIZED) return;
+    if (is_stopping()) {
+        end_locked(life.job->exit_status, GRACE);
+        return;
+    }
     if (state == HM_PE_SAID || state == HM_PE_LEAVING) wait_status = (page->status & 0xff) << 8;
     known = how_it_ended(l, &wait_status) || state == HM_PE_LEAVING;
     if (known) hm_process_describe(how, sizeof how, wait_status);
@@ -269,6 +285,8 @@ int hm_lifelines_start(int pe, int npes, const int *fds, const pid_t *pids, int 
     life.npes = npes;
     life.count = pe == 0 ? npes : 1;
     life.stopping = life.ending = 0;
+    static bool at_exit;
+    if (!at_exit && atexit(leave_last) == 0) at_exit = true;
     int rc = set_up(fds, pids, job_fd);
     life.running = !rc;
     if (!rc) return 0;
