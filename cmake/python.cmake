@@ -105,6 +105,10 @@ if(SKBUILD)
     install(TARGETS hbmesh_python LIBRARY DESTINATION shmem4py COMPONENT python)
     install(FILES ${python_cdef} DESTINATION shmem4py COMPONENT python)
     install(TARGETS hbmesh_shared LIBRARY DESTINATION shmem4py/lib COMPONENT python NAMELINK_SKIP)
+    if(HBMESH_MODULES)
+        add_dependencies(hbmesh_shared ${HBMESH_MODULES}) # pyproject.toml names what to build, and not all have them
+        install(TARGETS ${HBMESH_MODULES} LIBRARY DESTINATION shmem4py/lib/hbmesh COMPONENT python)
+    endif()
     install(TARGETS oshrun oshcc shmem-info RUNTIME DESTINATION shmem4py/bin COMPONENT python)
     # What oshcc links with; libhbmesh.so is a linker's text where elsewhere it is a link.
     file(WRITE ${CMAKE_BINARY_DIR}/wheel/libhbmesh.so "INPUT(libhbmesh.so.${HBMESH_ABI})\n")

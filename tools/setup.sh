@@ -9,9 +9,8 @@ tools=$(dirname "$0")
 CMAKE=${CMAKE:-cmake}
 
 # A program, and the Debian package that has it; "a|b": either will do; "h:x": a header of C, where the compiler or
-# pkg-config finds it; "py:x": what
-# python-facts.py calls x, asked of the interpreter that the Python part is for. Without a need nothing works; without
-# a wish the tests that would use it are skipped.
+# pkg-config finds it; "py:x": what python-facts.py calls x, asked of the interpreter that the Python part is for. Without
+# a need nothing works; without a wish the tests that would use it are skipped.
 needs='cc|gcc|clang=gcc c++|g++|clang++=g++ make=make'
 wishes=
 [ "$CMAKE" = cmake ] && needs="cmake=cmake $needs"

@@ -19,7 +19,7 @@ uint64_t hm_hash_text(uint64_t hash, const char *text)
 static socklen_t address_of(const char *job, int pe, struct sockaddr_un *at)
 {
     *at = (struct sockaddr_un){.sun_family = AF_UNIX};
-    int n = snprintf(at->sun_path + 1, sizeof at->sun_path - 1, "hbmesh-pe-%u-%016llx-%d", (unsigned)getuid(),
+    int n = snprintf(at->sun_path + 1, sizeof at->sun_path - 1, "hbmesh-pe-%u-%016llx-%d", (unsigned)geteuid(),
                      (unsigned long long)hm_hash_text(HM_HASH_START, job), pe);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
@@ -44,7 +44,7 @@ bool hm_mark_is_taken(const char *job, int pe, int *pid)
     socklen_t length = address_of(job, pe, &at);
     bool there = ask_owner(&at, length, &owner);
     errno = saved;
-    if (!there || owner.uid != getuid() || owner.pid == getpid()) return false;
+    if (!there || owner.uid != geteuid() || owner.pid == getpid()) return false;
     *pid = owner.pid;
     return true;
 }

@@ -175,7 +175,7 @@ static void name_place(void)
     static char last[sizeof job];
     round_now = strcmp(last, job) ? 0 : round_now + 1;
     memcpy(last, job, sizeof job);
-    snprintf(place.name, sizeof place.name, "hbmesh-job-%u-%016llx-%d", (unsigned)getuid(),
+    snprintf(place.name, sizeof place.name, "hbmesh-job-%u-%016llx-%d", (unsigned)geteuid(),
              (unsigned long long)hm_hash_text(HM_HASH_START, job), round_now);
 }
 
