@@ -32,8 +32,8 @@ struct hm_boot {
      * anything. */
     bool (*descends)(char *const envp[], int *pe, int *pid);
 
-    /* Joins the job. May block until the launcher answers. On failure logs why, once, unless it returns -ECANCELED:
-     * another PE has said why. 0 or -errno. */
+    /* Joins the job. May block until the launcher answers. On failure, -ENOMEM excepted, somebody has said why: this
+     * process in one line, or another PE for all. 0 or -errno. */
     int (*start)(struct hm_boot_world *world);
 
     /* Collective over all PEs: everybody gives `len` bytes (<= HM_GATHER_MAX, the same everywhere) and `nfds`

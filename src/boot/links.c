@@ -56,6 +56,14 @@ static void idle(int milliseconds)
     if (milliseconds) usleep((useconds_t)milliseconds * 1000);
 }
 
+static int open_socket(void)
+{
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), error = errno;
+    if (fd >= 0) return fd;
+    hm_log_line(NULL, "cannot open a socket to meet the other PEs: %s", strerror(error));
+    return -error;
+}
+
 static bool is_own_user(int fd, pid_t *pid)
 {
     struct ucred peer;
@@ -79,8 +87,8 @@ static int open_listener(const struct hm_meeting_place *place, uint64_t since)
 {
     struct sockaddr_un at;
     socklen_t length = address_of(place, &at);
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (fd < 0) return -errno;
+    int fd = open_socket();
+    if (fd < 0) return fd;
     while (bind(fd, (void *)&at, length) != 0) {
         int error = errno;
         if (error == EADDRINUSE && !is_late(since)) { /* another job of this name meets: its turn is soon over */
@@ -267,8 +275,8 @@ static int try_connect(int *wire, struct hm_meeting_place *place, bool *foreign)
     pid_t pid;
     int rc = plan->find(place);
     if (rc) return rc == -EAGAIN ? 0 : rc;
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (fd < 0) return -errno;
+    int fd = open_socket();
+    if (fd < 0) return fd;
     if (connect(fd, (void *)&at, address_of(place, &at)) == 0) {
         if (is_own_user(fd, &pid)) {
             *wire = fd;

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "boot/mark.h"
 
+#include "base/log.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,13 +52,14 @@ bool hm_mark_is_taken(const char *job, int pe, int *pid)
 }
 
 /* A name that a child of the last owner holds for the moment between its birth and its exec becomes free soon. */
-int hm_mark_take(const char *job, int pe, int *pid)
+int hm_mark_take(const char *job, int pe)
 {
     struct sockaddr_un at;
+    int pid = 0, error = 0;
     socklen_t length = address_of(job, pe, &at);
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) return -errno;
-    for (int i = 0; i < 200; i++) {
+    if (fd < 0) error = errno;
+    for (int i = 0; i < 200 && !error; i++) {
         if (bind(fd, (void *)&at, length) == 0) {
             listen(fd, 4096);
             held = fd;
@@ -64,12 +67,16 @@ int hm_mark_take(const char *job, int pe, int *pid)
             if (!forks_seen && pthread_atfork(NULL, NULL, hm_mark_drop) == 0) forks_seen = true;
             return 0;
         }
-        if (errno != EADDRINUSE || (i > 20 && hm_mark_is_taken(job, pe, pid))) break;
+        if (errno != EADDRINUSE) error = errno;
+        if (i > 20 && hm_mark_is_taken(job, pe, &pid)) break;
         usleep(5000);
     }
-    int error = errno == EADDRINUSE ? EEXIST : errno;
-    close(fd);
-    return -error;
+    if (fd >= 0) close(fd);
+    if (error)
+        hm_log_line(NULL, "cannot mark this process as PE %d: %s", pe, strerror(error));
+    else
+        hm_log_line(NULL, "another process (%d) is PE %d of this job already", pid, pe);
+    return error ? -error : -EEXIST;
 }
 
 void hm_mark_answer(void)

@@ -8,8 +8,8 @@
 
 #include "base/base.h"
 
-/* 0; -EEXIST: a process of this user has it, *pid says which (0: not known); else -errno. */
-int hm_mark_take(const char *job, int pe, int *pid);
+/* 0, or -errno with the reason said; -EEXIST: another process has it. */
+int hm_mark_take(const char *job, int pe);
 void hm_mark_drop(void);
 /* Is it taken by another process of this user? */
 bool hm_mark_is_taken(const char *job, int pe, int *pid);

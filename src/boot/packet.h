@@ -35,6 +35,9 @@ int hm_fds_duplicate(const int *fds, int n, int *copies);
 /* New job memory for the PEs of one machine: the descriptor, or -errno, with the reason said. */
 int hm_job_make(int npes);
 
+/* What is wrong for all PEs alike PE 0 says: gives it time for that, since launchers end the job with the first that goes. */
+int hm_boot_leave_to_first(void);
+
 /* The value of a variable, as getenv has it; NULL when it is not there. */
 const char *hm_boot_variable(char *const envp[], const char *name);
 

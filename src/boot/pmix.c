@@ -150,7 +150,7 @@ static int open_server(void)
 static int check_machines(void)
 {
     if (who.local_npes == who.npes && who.npes <= HM_JOB_MAX_PES) return 0;
-    if (who.pe) return -ECANCELED; /* PE 0 says it */
+    if (who.pe) return hm_boot_leave_to_first();
     if (who.npes > HM_JOB_MAX_PES)
         hm_log_line(NULL, "a job of %d PEs is more than the %d that one machine may have", who.npes, HM_JOB_MAX_PES);
     else
@@ -162,11 +162,8 @@ static int check_machines(void)
 static int take_mark(void)
 {
     char job[256];
-    int pid = 0;
     name_job(environ, job, sizeof job);
-    int rc = hm_mark_take(job, who.pe, &pid);
-    if (rc == -EEXIST) hm_log_line(NULL, "another process (%d) is PE %d of this job already", pid, who.pe);
-    return rc;
+    return hm_mark_take(job, who.pe);
 }
 
 static int meet(int *job_fd)

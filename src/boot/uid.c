@@ -118,7 +118,7 @@ static int read_environment(struct hm_boot_world *world)
     }
     const char *here = hm_boot_variable(environ, "LOCAL_WORLD_SIZE");
     if (here && number(environ, "LOCAL_WORLD_SIZE") != size) {
-        if (pe) return -ECANCELED; /* PE 0 says it */
+        if (pe) return hm_boot_leave_to_first();
         hm_log_line(NULL, "LOCAL_WORLD_SIZE=%s of WORLD_SIZE=%d: the job is on several machines, which needs a transport "
                     "that is not there yet", here, size);
         return -ENOTSUP;
@@ -194,7 +194,7 @@ static int meet(struct hm_boot_world *world)
 
 static int uid_start(struct hm_boot_world *world)
 {
-    int pid = 0, rc = who(world);
+    int rc = who(world);
     if (rc) return rc;
     npes = world->npes;
     world->local_pe = world->pe;
@@ -203,8 +203,7 @@ static int uid_start(struct hm_boot_world *world)
         hm_log_line(NULL, "a job of %d PEs is more than the %d that one machine may have", npes, HM_JOB_MAX_PES);
         return -EINVAL;
     }
-    rc = hm_mark_take(job, world->pe, &pid);
-    if (rc == -EEXIST) hm_log_line(NULL, "another process (%d) is PE %d of this job already", pid, world->pe);
+    rc = hm_mark_take(job, world->pe);
     if (rc) return rc;
     name_place();
     rc = meet(world);

@@ -382,8 +382,10 @@ static void join(struct start *st, const char *call)
     hm_boot_idle = hm_wait_interrupt() ? idle_in_start : NULL; /* who has none sleeps soundly */
     if (hm_world.boot->threads && hm_options.static_data) hm_image_share(false); /* later there is more than one */
     int e = hm_world.boot->start(&st->who);
-    if (e == -ECANCELED) _exit(1); /* another PE has said why */
-    if (e) hm_die(call, "cannot join the job (%s)", strerror(-e));
+    if (e == -ENOMEM) hm_die(call, "out of memory");
+    if (!e) return;
+    fflush(stdout);
+    _exit(1); /* why has been said */
 }
 
 static void open_world(const char *call)

@@ -34,6 +34,7 @@ says "a PMIx server that is not there" "the PMIx server does not take this proce
 mkdir -p alone && cp -L "$BUILD/lib/libhbmesh.so.1" alone/
 PMIX_NAMESPACE=x PMIX_RANK=0 LD_LIBRARY_PATH=$PWD/alone LD_PRELOAD=$PWD/alone/libhbmesh.so.1 "$pe" rounds 1 >out 2>err &&
     fail "no module"
+one_line "no module"
 says "no module" "this library has no PMIx module .*alone/hbmesh/pmix.so"
 # A job under oshrun, and one alone, load no module and make no thread or socket of the bootstraps.
 LD_DEBUG=files "$OSHRUN" -n 2 "$pe" rounds 1 >out 2>err || fail "under oshrun"

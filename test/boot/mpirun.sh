@@ -21,6 +21,7 @@ for who in 0 1; do
 done
 nothing_left "ends"
 SHMEM_BOOT_TIMEOUT=1 mpi 1 "a missing PE" 1 "$pe" rounds 1 : -n 1 sleep 8
+one_line "a missing PE"
 says "a missing PE" "PE 1 of 2 has not come within 1 s \(SHMEM_BOOT_TIMEOUT\); a PMIx launcher has started them"
 SHMEM_BOOT=single mpi 0 "each alone" 2 "$pe" rounds 1
 lines 2 "each alone" "^well 0 of 1$"

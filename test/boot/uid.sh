@@ -17,6 +17,7 @@ export LOCAL_WORLD_SIZE=3 TORCHELASTIC_RUN_ID=none TORCHELASTIC_RESTART_COUNT=0 
 uid 0 "torchrun's environment" "0 1 2" 3 "$pe" rounds 2
 export LOCAL_WORLD_SIZE=2
 uid 1 "several machines" "0 1" 4 "$pe" rounds 1
+one_line "several machines"
 says "several machines" "LOCAL_WORLD_SIZE=2 of WORLD_SIZE=4: the job is on several machines, which needs a transport that is not there yet"
 unset LOCAL_WORLD_SIZE TORCHELASTIC_RUN_ID TORCHELASTIC_RESTART_COUNT GROUP_RANK
 
@@ -45,19 +46,23 @@ nothing_left "ends"
 # PEs that never come are named.
 export SHMEM_BOOT_TIMEOUT=1
 uid 1 "missing PEs" "0 2 6" 8 "$pe" rounds 1
+one_line "missing PEs"
 says "missing PEs" "PEs 1, 3-5, 7 of 8 have not come within 1 s \(SHMEM_BOOT_TIMEOUT\)"
 uid 1 "missing PE 0" "1" 2 "$pe" rounds 1
+one_line "missing PE 0"
 says "missing PE 0" "PE 0 of 2 has not come on this machine within 1 s"
 unset SHMEM_BOOT_TIMEOUT
 
 # A job that cannot be
 RANK=3 WORLD_SIZE=3 "$pe" rounds 1 2>err; [ $? = 1 ] || fail "rank 3 of 3"
+one_line "rank 3 of 3"
 says "rank 3 of 3" "RANK=3 and WORLD_SIZE=3 do not say which PE of how many this is"
 RANK=0 WORLD_SIZE=3 "$pe" rounds 1 2>err; [ $? = 1 ] || fail "no port"
 says "no port" "MASTER_PORT is not"
 start_uid 0 2 "$pe" rounds 1 # of a job of two
 RANK=1 WORLD_SIZE=3 MASTER_PORT=$port "$pe" rounds 1 2>>err; [ $? = 1 ] || fail "sizes differ"
 collect
+one_line "sizes differ"
 says "sizes differ" "PE 1 was told that the job has 3 PEs, PE 0 that it has 2"
 start_uid "0 1" 3 "$pe" rounds 1
 sleep 0.3
