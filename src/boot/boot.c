@@ -49,8 +49,8 @@ static void choose_named(char *const envp[], const char *name, struct hm_boot_ch
 {
     const struct hm_boot *boot = named(name);
     if (!boot) {
-        int n = snprintf(choice->why, sizeof choice->why, "SHMEM_BOOT=%.64s: there is no such bootstrap; there are auto",
-                         name);
+        int n = snprintf(choice->why, sizeof choice->why,
+                         "SHMEM_BOOT=%.64s: there is no such bootstrap; there are auto", name);
         for (size_t i = 0; i < HM_COUNT(boots); i++)
             n += snprintf(choice->why + n, sizeof choice->why - (size_t)n, ", %s", boots[i]->name);
         return;
@@ -75,7 +75,8 @@ void hm_boot_choose(char *const envp[], struct hm_boot_choice *choice)
     } else {
         for (size_t i = 0; i < HM_COUNT(boots) && !choice->boot; i++)
             if (boots[i]->probe(envp)) choice->boot = boots[i];
-        snprintf(choice->why, sizeof choice->why, "%s", choice->boot->because); /* the last one takes any process */
+        snprintf(choice->why, sizeof choice->why, "%s",
+                 choice->boot->because); /* the last one takes any process */
     }
 }
 

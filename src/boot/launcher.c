@@ -45,7 +45,10 @@ static bool launcher_probe(char *const envp[])
 }
 
 /* Whoever has joined says so where all who hold the wire can read it. */
-static void wire_set_owner(pid_t pid) { fcntl(wire, F_SETOWN, pid); }
+static void wire_set_owner(pid_t pid)
+{
+    fcntl(wire, F_SETOWN, pid);
+}
 
 static pid_t wire_owner(int fd)
 {
@@ -76,7 +79,9 @@ static int launcher_gone(int error)
     else if (error == EMFILE)
         hm_fds_say_too_many(npes);
     else if (error == EPROTO)
-        hm_log_line(NULL, "the launcher sent a packet that makes no sense: are library and oshrun of the same version?");
+        hm_log_line(
+            NULL,
+            "the launcher sent a packet that makes no sense: are library and oshrun of the same version?");
     else
         hm_log_line(NULL, "cannot talk to the launcher (oshrun) of this job: %s", strerror(error));
     return -error;
@@ -155,7 +160,9 @@ static int gathered(struct hm_packet *p, int have, size_t len, char *all, int nf
     int count = hm_packet_gathered(p, have, npes, len, all, nfds, all_fds);
     if (count >= 0) return count;
     if (p->head.type == HM_MSG_REFUSED) return refused(p);
-    hm_log_line(NULL, "the launcher answers a gather with message %u for PE %d: are library and oshrun of the same version?",
+    hm_log_line(NULL,
+                "the launcher answers a gather with message %u for PE %d: are library and oshrun of the same "
+                "version?",
                 p->head.type, p->head.arg);
     return count;
 }
@@ -191,7 +198,8 @@ static void launcher_exit_all(int status)
 static void launcher_stop(void)
 {
     if (lifeline < 0) return;
-    if (fcntl(wire, F_GETOWN) == getpid()) wire_set_owner(0); /* the number may be that of a file of the program's */
+    if (fcntl(wire, F_GETOWN) == getpid())
+        wire_set_owner(0); /* the number may be that of a file of the program's */
     packet_send(HM_MSG_FINALIZED, 0, NULL, 0, NULL, 0);
     close(lifeline);
     lifeline = -1;

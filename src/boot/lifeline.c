@@ -119,7 +119,8 @@ static bool is_stopping(void)
 /* PE 0 leaves last, so that the watch can still kill whom it must. */
 static void leave_last(void)
 {
-    while (life.running && life.pe == 0 && is_stopping() && somebody_is_left()) usleep(2000);
+    while (life.running && life.pe == 0 && is_stopping() && somebody_is_left())
+        usleep(2000);
 }
 
 /* --- PEs that die --- */
@@ -128,7 +129,8 @@ static bool how_it_ended(const struct line *l, int *wait_status)
 {
     for (int i = 0; i < 100; i++) {
         if (hm_process_status(l->pid, l->pidfd, wait_status)) return true;
-        if (kill(l->pid, 0) != 0) break; /* somebody has taken the status, and the kernel keeps no other copy */
+        if (kill(l->pid, 0) != 0)
+            break; /* somebody has taken the status, and the kernel keeps no other copy */
         usleep(1000);
     }
     return false;
@@ -141,7 +143,8 @@ static void say_death(int pe, const struct line *l, const char *how)
         struct hm_blocked b;
         memcpy(&b, &hm_job_page(life.job, pe)->blocked[i], sizeof b);
         if (b.kind == HM_BLOCKED_NOT || b.kind > HM_BLOCKED_START) continue;
-        snprintf(waited, sizeof waited, "; it had been waiting in %.*s", (int)strnlen(b.call, sizeof b.call), b.call);
+        snprintf(waited, sizeof waited, "; it had been waiting in %.*s", (int)strnlen(b.call, sizeof b.call),
+                 b.call);
     }
     if (!hm_die_claim || hm_die_claim())
         hm_log_line(NULL, "PE %d (process %d) %s%s; the job is ended", pe, (int)l->pid, how, waited);
@@ -217,7 +220,8 @@ static void *watch(void *room)
 {
     struct pollfd *fds = room;
     while (!__atomic_load_n(&life.stopping, __ATOMIC_ACQUIRE)) {
-        for (int i = 0; i < life.count; i++) fds[i] = (struct pollfd){.fd = life.line[i].fd, .events = POLLIN};
+        for (int i = 0; i < life.count; i++)
+            fds[i] = (struct pollfd){.fd = life.line[i].fd, .events = POLLIN};
         fds[life.count] = (struct pollfd){.fd = life.wake, .events = POLLIN};
         fds[life.count + 1] = (struct pollfd){.fd = hm_mark_fd(), .events = POLLIN};
         if (poll(fds, (nfds_t)life.count + 2, life.ending ? 10 : -1) >= 0) look(fds);
@@ -266,7 +270,8 @@ static int set_up(const int *fds, const pid_t *pids, int job_fd)
 {
     life.line = calloc((size_t)life.count, sizeof *life.line);
     if (!life.line) return -ENOMEM;
-    for (int i = 0; i < life.count; i++) life.line[i] = (struct line){.fd = -1, .pidfd = -1};
+    for (int i = 0; i < life.count; i++)
+        life.line[i] = (struct line){.fd = -1, .pidfd = -1};
     void *at = mmap(NULL, hm_job_pairs_at(life.npes), PROT_READ | PROT_WRITE, MAP_SHARED, job_fd, 0);
     if (at == MAP_FAILED) return -errno;
     life.job = at;

@@ -77,7 +77,8 @@ static bool is_own_user(int fd, pid_t *pid)
 static bool is_same_secret(const unsigned char *a, const unsigned char *b)
 {
     unsigned char different = 0;
-    for (int i = 0; i < HM_SECRET_BYTES; i++) different |= a[i] ^ b[i];
+    for (int i = 0; i < HM_SECRET_BYTES; i++)
+        different |= a[i] ^ b[i];
     return !different;
 }
 
@@ -91,13 +92,15 @@ static int open_listener(const struct hm_meeting_place *place, uint64_t since)
     if (fd < 0) return fd;
     while (bind(fd, (void *)&at, length) != 0) {
         int error = errno;
-        if (error == EADDRINUSE && !is_late(since)) { /* another job of this name meets: its turn is soon over */
+        if (error == EADDRINUSE &&
+            !is_late(since)) { /* another job of this name meets: its turn is soon over */
             idle(10);
             continue;
         }
         close(fd);
-        hm_log_line(NULL, "cannot listen for the other PEs: %s", error == EADDRINUSE ?
-                    "another process that says it is PE 0 of this job listens already" : strerror(error));
+        hm_log_line(NULL, "cannot listen for the other PEs: %s",
+                    error == EADDRINUSE ? "another process that says it is PE 0 of this job listens already"
+                                        : strerror(error));
         return -error;
     }
     if (listen(fd, 4096) == 0) return fd;
@@ -114,7 +117,8 @@ static HM_PRINTF(2, 3) void refuse(int wire, const char *fmt, ...)
     va_start(args, fmt);
     int n = vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    hm_packet_send(wire, HM_MSG_REFUSED, 0, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1, NULL, 0);
+    hm_packet_send(wire, HM_MSG_REFUSED, 0, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1, NULL,
+                   0);
 }
 
 /* Those who wait end without a word of their own: this PE has said why. */
@@ -132,7 +136,8 @@ static void list_missing(char *text, size_t size)
     for (int i = 1; i < npes_here && n + 32 < size; i++) {
         if (wires[i] >= 0) continue;
         int last = i;
-        while (last + 1 < npes_here && wires[last + 1] < 0) last++;
+        while (last + 1 < npes_here && wires[last + 1] < 0)
+            last++;
         n += (size_t)snprintf(text + n, size - n, last > i ? "%s%d-%d" : "%s%d", n ? ", " : "", i, last);
         i = last;
     }
@@ -142,8 +147,9 @@ static int say_missing(int missing)
 {
     char text[400];
     list_missing(text, sizeof text);
-    hm_log_line(NULL, "PE%s %s of %d %s not come within %ld s (SHMEM_BOOT_TIMEOUT); %s", missing > 1 ? "s" : "", text,
-                npes_here, missing > 1 ? "have" : "has", hm_options.boot_timeout, plan->what);
+    hm_log_line(NULL, "PE%s %s of %d %s not come within %ld s (SHMEM_BOOT_TIMEOUT); %s",
+                missing > 1 ? "s" : "", text, npes_here, missing > 1 ? "have" : "has",
+                hm_options.boot_timeout, plan->what);
     return -ETIMEDOUT;
 }
 
@@ -152,11 +158,11 @@ static int check_claim(int wire, const struct join *j)
 {
     char text[256] = "";
     if (j->job_version != HM_JOB_VERSION || strncmp(j->library, HM_VERSION, sizeof j->library) != 0)
-        snprintf(text, sizeof text, "PE %d has library version %.24s, PE 0 has %s: have all use the same", j->pe,
-                 j->library, HM_VERSION);
+        snprintf(text, sizeof text, "PE %d has library version %.24s, PE 0 has %s: have all use the same",
+                 j->pe, j->library, HM_VERSION);
     else if (j->npes != npes_here)
-        snprintf(text, sizeof text, "PE %d was told that the job has %d PEs, PE 0 that it has %d", j->pe, j->npes,
-                 npes_here);
+        snprintf(text, sizeof text, "PE %d was told that the job has %d PEs, PE 0 that it has %d", j->pe,
+                 j->npes, npes_here);
     if (!*text) return 0;
     hm_log_line(NULL, "%s", text);
     refuse(wire, "%s", "");
@@ -174,7 +180,9 @@ static int admit(int wire, const struct hm_meeting_place *place, pid_t *pids)
     pid_t pid;
     if (!is_own_user(wire, &pid)) return 0;
     setsockopt(wire, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    if (recvmsg(wire, &msg, MSG_CMSG_CLOEXEC) != (ssize_t)(sizeof head + sizeof j) || head.type != HM_MSG_HELLO) return 0;
+    if (recvmsg(wire, &msg, MSG_CMSG_CLOEXEC) != (ssize_t)(sizeof head + sizeof j) ||
+        head.type != HM_MSG_HELLO)
+        return 0;
     if (!is_same_secret(j.secret, place->secret)) {
         refuse(wire, "it does not know the secret of the job");
         return 0;
@@ -182,8 +190,8 @@ static int admit(int wire, const struct hm_meeting_place *place, pid_t *pids)
     int rc = check_claim(wire, &j);
     if (rc) return rc;
     if (j.pe < 1 || j.pe >= npes_here || wires[j.pe] >= 0) {
-        refuse(wire, "PE %d is there already (process %d)", j.pe, j.pe > 0 && j.pe < npes_here ? (int)pids[j.pe] :
-               (int)getpid());
+        refuse(wire, "PE %d is there already (process %d)", j.pe,
+               j.pe > 0 && j.pe < npes_here ? (int)pids[j.pe] : (int)getpid());
         return 0;
     }
     patience.tv_sec = 0;
@@ -231,7 +239,8 @@ static int welcome_one(int pe, int job_fd)
 static int welcome_all(int job_fd, const pid_t *pids)
 {
     int *lifelines = calloc((size_t)npes_here, sizeof *lifelines), rc = lifelines ? 0 : -ENOMEM;
-    for (int i = 0; lifelines && i < npes_here; i++) lifelines[i] = -1;
+    for (int i = 0; lifelines && i < npes_here; i++)
+        lifelines[i] = -1;
     for (int i = 1; i < npes_here && !rc; i++) {
         lifelines[i] = welcome_one(i, job_fd);
         if (lifelines[i] >= 0) continue;
@@ -239,7 +248,8 @@ static int welcome_all(int job_fd, const pid_t *pids)
         if (rc == -EMFILE)
             hm_fds_say_too_many(npes_here);
         else
-            hm_log_line(NULL, "PE %d (process %d) has gone while the PEs met: %s", i, (int)pids[i], strerror(-rc));
+            hm_log_line(NULL, "PE %d (process %d) has gone while the PEs met: %s", i, (int)pids[i],
+                        strerror(-rc));
     }
     if (!rc) rc = hm_lifelines_start(0, npes_here, lifelines, pids, job_fd);
     if (rc) hm_fds_close(lifelines + 1, lifelines ? npes_here - 1 : 0);
@@ -291,10 +301,15 @@ static int try_connect(int *wire, struct hm_meeting_place *place, bool *foreign)
 static int say_no_root(bool foreign)
 {
     if (foreign)
-        hm_log_line(NULL, "what listens for the PEs of this job is a process of another user; all PEs must be of one user");
+        hm_log_line(
+            NULL,
+            "what listens for the PEs of this job is a process of another user; all PEs must be of one user");
     else
-        hm_log_line(NULL, "PE 0 of %d has not come on this machine within %ld s (SHMEM_BOOT_TIMEOUT); %s; a job on several "
-                    "machines needs a transport that is not there yet", npes_here, hm_options.boot_timeout, plan->what);
+        hm_log_line(
+            NULL,
+            "PE 0 of %d has not come on this machine within %ld s (SHMEM_BOOT_TIMEOUT); %s; a job on several "
+            "machines needs a transport that is not there yet",
+            npes_here, hm_options.boot_timeout, plan->what);
     return -ETIMEDOUT;
 }
 
@@ -387,7 +402,8 @@ int hm_links_open(const struct hm_links_plan *with, int *job_fd)
     pid_t *pids = calloc((size_t)npes_here, sizeof *pids);
     wires = calloc((size_t)npes_here, sizeof *wires);
     int rc = wires && pids ? 0 : -ENOMEM;
-    for (int i = 0; wires && i < npes_here; i++) wires[i] = -1;
+    for (int i = 0; wires && i < npes_here; i++)
+        wires[i] = -1;
     if (!forks_seen && pthread_atfork(NULL, NULL, let_go_in_child) == 0) forks_seen = true;
     if (!rc) rc = pe_here == 0 ? gather_in(job_fd, pids, since) : join_root(job_fd, since);
     free(pids);
@@ -422,13 +438,15 @@ static int take_part(int pe, struct hm_packet *p, size_t len, char *all, int nfd
 {
     int rc = hm_packet_receive(wires[pe], p);
     if (rc) return lost(rc);
-    if (p->head.type != HM_MSG_GATHER || p->head.arg != gathers || p->head.len != len || (int)p->head.nfds != nfds) {
+    if (p->head.type != HM_MSG_GATHER || p->head.arg != gathers || p->head.len != len ||
+        (int)p->head.nfds != nfds) {
         hm_fds_close(p->fds, (int)p->head.nfds);
         hm_log_line(NULL, "PE %d gathers something else than PE 0", pe);
         return -EPROTO;
     }
     if (len) memcpy(all + (size_t)pe * len, p->body, len);
-    for (int i = 0; i < nfds; i++) all_fds[pe * nfds + i] = p->fds[i];
+    for (int i = 0; i < nfds; i++)
+        all_fds[pe * nfds + i] = p->fds[i];
     return 0;
 }
 
@@ -439,7 +457,8 @@ static int take_own(const void *mine, size_t len, char *all, const int *fds, int
     return hm_fds_duplicate(fds, nfds, all_fds);
 }
 
-static int gather_root(const void *mine, size_t len, char *all, const int *fds, int nfds, int *all_fds, struct hm_packet *p)
+static int gather_root(const void *mine, size_t len, char *all, const int *fds, int nfds, int *all_fds,
+                       struct hm_packet *p)
 {
     int have = 0, rc = take_own(mine, len, all, fds, nfds, all_fds);
     if (!rc) have = 1;
@@ -476,8 +495,8 @@ int hm_links_gather(const void *mine, size_t len, void *all, const int *fds, int
 {
     struct hm_packet *p = malloc(sizeof *p);
     if (!p) return -ENOMEM;
-    int rc = pe_here == 0 ? gather_root(mine, len, all, fds, nfds, all_fds, p) :
-                            gather_other(mine, len, all, fds, nfds, all_fds, p);
+    int rc = pe_here == 0 ? gather_root(mine, len, all, fds, nfds, all_fds, p)
+                          : gather_other(mine, len, all, fds, nfds, all_fds, p);
     gathers++;
     free(p);
     return rc;

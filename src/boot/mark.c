@@ -14,15 +14,16 @@ static int held = -1;
 
 uint64_t hm_hash_text(uint64_t hash, const char *text)
 {
-    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
     return (hash ^ 0xff) * 0x100000001b3ull; /* "ab", "c" is not "a", "bc" */
 }
 
 static socklen_t address_of(const char *job, int pe, struct sockaddr_un *at)
 {
     *at = (struct sockaddr_un){.sun_family = AF_UNIX};
-    int n = snprintf(at->sun_path + 1, sizeof at->sun_path - 1, "hbmesh-pe-%u-%016llx-%d", (unsigned)geteuid(),
-                     (unsigned long long)hm_hash_text(HM_HASH_START, job), pe);
+    int n = snprintf(at->sun_path + 1, sizeof at->sun_path - 1, "hbmesh-pe-%u-%016llx-%d",
+                     (unsigned)geteuid(), (unsigned long long)hm_hash_text(HM_HASH_START, job), pe);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
@@ -81,7 +82,8 @@ int hm_mark_take(const char *job, int pe)
 
 void hm_mark_answer(void)
 {
-    for (int fd; held >= 0 && (fd = accept4(held, NULL, NULL, SOCK_CLOEXEC)) >= 0;) close(fd);
+    for (int fd; held >= 0 && (fd = accept4(held, NULL, NULL, SOCK_CLOEXEC)) >= 0;)
+        close(fd);
 }
 
 void hm_mark_drop(void)

@@ -30,7 +30,8 @@ int hm_boot_leave_to_first(void)
 
 void hm_fds_close(const int *fds, int n)
 {
-    for (int i = 0; i < n; i++) close(fds[i]);
+    for (int i = 0; i < n; i++)
+        close(fds[i]);
 }
 
 void hm_fds_raise_limit(void)
@@ -46,8 +47,11 @@ void hm_fds_say_too_many(int npes)
 {
     struct rlimit limit = {0};
     getrlimit(RLIMIT_NOFILE, &limit);
-    hm_log_line(NULL, "this PE may open only %llu files and needs about 4 for each of the %d PEs to reach them: raise the "
-                "limit (ulimit -n)", (unsigned long long)limit.rlim_cur, npes);
+    hm_log_line(
+        NULL,
+        "this PE may open only %llu files and needs about 4 for each of the %d PEs to reach them: raise the "
+        "limit (ulimit -n)",
+        (unsigned long long)limit.rlim_cur, npes);
 }
 
 int hm_fds_duplicate(const int *fds, int n, int *copies)
@@ -66,7 +70,8 @@ int hm_fds_duplicate(const int *fds, int n, int *copies)
 
 /* --- one packet --- */
 
-int hm_packet_send(int wire, enum hm_msg_type type, int arg, const void *body, size_t len, const int *fds, int nfds)
+int hm_packet_send(int wire, enum hm_msg_type type, int arg, const void *body, size_t len, const int *fds,
+                   int nfds)
 {
     struct hm_msg head = {.type = type, .arg = arg, .len = (uint32_t)len, .nfds = (uint32_t)nfds};
     struct iovec iov[2] = {{&head, sizeof head}, {(void *)body, len}};
@@ -88,7 +93,8 @@ int hm_packet_send(int wire, enum hm_msg_type type, int arg, const void *body, s
         if (sendmsg(wire, &msg, MSG_NOSIGNAL) >= 0) return 0;
         if (errno == EINTR) continue;
         if (errno != ETOOMANYREFS) return -errno;
-        usleep(1000); /* too many descriptors of this user are on their way: others are about to take theirs */
+        usleep(
+            1000); /* too many descriptors of this user are on their way: others are about to take theirs */
     }
 }
 
@@ -107,7 +113,8 @@ static int take_fds(struct msghdr *msg, int *fds)
 static void await_packet(int wire)
 {
     struct pollfd p = {.fd = wire, .events = POLLIN};
-    while (hm_boot_idle && poll(&p, 1, 25) <= 0) hm_boot_idle();
+    while (hm_boot_idle && poll(&p, 1, 25) <= 0)
+        hm_boot_idle();
 }
 
 int hm_packet_receive(int wire, struct hm_packet *p)
@@ -151,7 +158,8 @@ int hm_packet_gathered(struct hm_packet *p, int have, int npes, size_t len, char
         return -EPROTO;
     }
     if (len) memcpy(all + (size_t)have * len, p->body, p->head.len);
-    for (int i = 0; i < count * nfds; i++) all_fds[have * nfds + i] = p->fds[i];
+    for (int i = 0; i < count * nfds; i++)
+        all_fds[have * nfds + i] = p->fds[i];
     return count;
 }
 
@@ -162,8 +170,8 @@ int hm_packet_send_gathered(int wire, int npes, size_t len, const char *all, int
     if (nfds && batch > HM_MSG_FDS / nfds) batch = HM_MSG_FDS / nfds;
     for (int at = 0; at < npes; at += batch) {
         int count = npes - at < batch ? npes - at : batch;
-        int rc = hm_packet_send(wire, HM_MSG_GATHERED, at, len ? all + (size_t)at * len : NULL, (size_t)count * len,
-                                nfds ? all_fds + at * nfds : NULL, count * nfds);
+        int rc = hm_packet_send(wire, HM_MSG_GATHERED, at, len ? all + (size_t)at * len : NULL,
+                                (size_t)count * len, nfds ? all_fds + at * nfds : NULL, count * nfds);
         if (rc) return rc;
     }
     return 0;

@@ -59,7 +59,8 @@ static void *load(char *tried, size_t size)
     snprintf(tried, size, "hbmesh/pmix.so");
     for (size_t i = 0; slash && !handle && i < HM_COUNT(below); i++) {
         char path[PATH_MAX];
-        if (snprintf(path, sizeof path, "%.*s/%s", (int)(slash - file), file, below[i]) >= (int)sizeof path) break;
+        if (snprintf(path, sizeof path, "%.*s/%s", (int)(slash - file), file, below[i]) >= (int)sizeof path)
+            break;
         if (i == 0) snprintf(tried, size, "%s", path);
         if (access(path, F_OK) != 0) continue;
         handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -76,12 +77,16 @@ static int open_module(void)
     void *handle = load(tried, sizeof tried);
     const struct hm_pmix *found = handle ? dlsym(handle, HM_PMIX_SYMBOL) : NULL;
     if (!found) {
-        hm_log_line(NULL, "a PMIx launcher has started this process, but this library has no PMIx module (%s): build it "
-                    "where libpmix-dev is installed, use oshrun, or set SHMEM_BOOT=single for jobs of one PE", tried);
+        hm_log_line(
+            NULL,
+            "a PMIx launcher has started this process, but this library has no PMIx module (%s): build it "
+            "where libpmix-dev is installed, use oshrun, or set SHMEM_BOOT=single for jobs of one PE",
+            tried);
         return -ENOENT;
     }
     if (strcmp(found->version, HM_VERSION) != 0) {
-        hm_log_line(NULL, "the PMIx module is of version %s, the library of version %s: install them together",
+        hm_log_line(NULL,
+                    "the PMIx module is of version %s, the library of version %s: install them together",
                     found->version, HM_VERSION);
         return -EINVAL;
     }
@@ -106,7 +111,8 @@ static int make_place(struct hm_meeting_place *place)
         return -EIO;
     }
     int n = snprintf(place->name, sizeof place->name, "hbmesh-job-");
-    for (size_t i = 0; i < sizeof random; i++) n += sprintf(place->name + n, "%02x", random[i]);
+    for (size_t i = 0; i < sizeof random; i++)
+        n += sprintf(place->name + n, "%02x", random[i]);
     name_key(key, sizeof key);
     int rc = pmix->put(key, place, sizeof *place);
     if (rc) hm_log_line(NULL, "the PMIx server does not take where the PEs meet");
@@ -119,7 +125,8 @@ static int find_place(struct hm_meeting_place *place)
     if (who.pe == 0) return make_place(place);
     name_key(key, sizeof key);
     int rc = pmix->get(0, key, place, sizeof *place);
-    if (rc && rc != -EAGAIN) hm_log_line(NULL, "the PMIx server does not tell where the PEs meet: %s", strerror(-rc));
+    if (rc && rc != -EAGAIN)
+        hm_log_line(NULL, "the PMIx server does not tell where the PEs meet: %s", strerror(-rc));
     return rc;
 }
 
@@ -152,10 +159,14 @@ static int check_machines(void)
     if (who.local_npes == who.npes && who.npes <= HM_JOB_MAX_PES) return 0;
     if (who.pe) return hm_boot_leave_to_first();
     if (who.npes > HM_JOB_MAX_PES)
-        hm_log_line(NULL, "a job of %d PEs is more than the %d that one machine may have", who.npes, HM_JOB_MAX_PES);
+        hm_log_line(NULL, "a job of %d PEs is more than the %d that one machine may have", who.npes,
+                    HM_JOB_MAX_PES);
     else
-        hm_log_line(NULL, "of the job's %d PEs %d are on this machine: a job on several machines needs a transport that is "
-                    "not there yet", who.npes, who.local_npes);
+        hm_log_line(
+            NULL,
+            "of the job's %d PEs %d are on this machine: a job on several machines needs a transport that is "
+            "not there yet",
+            who.npes, who.local_npes);
     return -ENOTSUP;
 }
 
@@ -172,8 +183,11 @@ static int meet(int *job_fd)
         *job_fd = hm_job_make(1);
         return *job_fd < 0 ? *job_fd : 0;
     }
-    const struct hm_links_plan plan = {.pe = who.pe, .npes = who.npes, .find = find_place,
-                                       .what = "a PMIx launcher has started them, and each must call shmem_init"};
+    const struct hm_links_plan plan = {.pe = who.pe,
+                                       .npes = who.npes,
+                                       .find = find_place,
+                                       .what =
+                                           "a PMIx launcher has started them, and each must call shmem_init"};
     return hm_links_open(&plan, job_fd);
 }
 

@@ -63,7 +63,8 @@ int hm_uniqueid_make(unsigned char id[HM_UNIQUEID_BYTES])
 static void name_job_by_id(const unsigned char *name)
 {
     char hex[33];
-    for (int i = 0; i < 16; i++) sprintf(hex + 2 * i, "%02x", name[i]);
+    for (int i = 0; i < 16; i++)
+        sprintf(hex + 2 * i, "%02x", name[i]);
     snprintf(job, sizeof job, "id %s", hex);
 }
 
@@ -76,8 +77,10 @@ static int read_id(const struct hm_boot_attr *attr, unsigned char secret[HM_SECR
         return -EINVAL;
     }
     if (u.machine != machine_number()) {
-        hm_log_line(NULL, "the unique id was made on another machine; a job on several machines needs a transport that is "
-                    "not there yet");
+        hm_log_line(
+            NULL,
+            "the unique id was made on another machine; a job on several machines needs a transport that is "
+            "not there yet");
         return -ENOTSUP;
     }
     name_job_by_id(u.name);
@@ -95,8 +98,8 @@ static const char *value(char *const envp[], const char *name)
 
 static void name_job_by_environment(char *const envp[])
 {
-    snprintf(job, sizeof job, "port %.16s run %.64s.%.16s", value(envp, "MASTER_PORT"), value(envp, "TORCHELASTIC_RUN_ID"),
-             value(envp, "TORCHELASTIC_RESTART_COUNT"));
+    snprintf(job, sizeof job, "port %.16s run %.64s.%.16s", value(envp, "MASTER_PORT"),
+             value(envp, "TORCHELASTIC_RUN_ID"), value(envp, "TORCHELASTIC_RESTART_COUNT"));
 }
 
 /* -1: no number. */
@@ -112,20 +115,27 @@ static int read_environment(struct hm_boot_world *world)
 {
     int pe = number(environ, "RANK"), size = number(environ, "WORLD_SIZE");
     if (pe < 0 || size < 1 || pe >= size) {
-        hm_log_line(NULL, "RANK=%s and WORLD_SIZE=%s do not say which PE of how many this is; set them, or SHMEM_BOOT=single",
+        hm_log_line(NULL,
+                    "RANK=%s and WORLD_SIZE=%s do not say which PE of how many this is; set them, or "
+                    "SHMEM_BOOT=single",
                     value(environ, "RANK"), value(environ, "WORLD_SIZE"));
         return -EINVAL;
     }
     const char *here = hm_boot_variable(environ, "LOCAL_WORLD_SIZE");
     if (here && number(environ, "LOCAL_WORLD_SIZE") != size) {
         if (pe) return hm_boot_leave_to_first();
-        hm_log_line(NULL, "LOCAL_WORLD_SIZE=%s of WORLD_SIZE=%d: the job is on several machines, which needs a transport "
-                    "that is not there yet", here, size);
+        hm_log_line(
+            NULL,
+            "LOCAL_WORLD_SIZE=%s of WORLD_SIZE=%d: the job is on several machines, which needs a transport "
+            "that is not there yet",
+            here, size);
         return -ENOTSUP;
     }
     if (size > 1 && !*value(environ, "MASTER_PORT")) {
-        hm_log_line(NULL, "RANK and WORLD_SIZE are set, but MASTER_PORT is not, which tells jobs apart: set it to the same "
-                    "number for all PEs, or SHMEM_BOOT=single for jobs of one PE");
+        hm_log_line(
+            NULL,
+            "RANK and WORLD_SIZE are set, but MASTER_PORT is not, which tells jobs apart: set it to the same "
+            "number for all PEs, or SHMEM_BOOT=single for jobs of one PE");
         return -EINVAL;
     }
     *world = (struct hm_boot_world){.pe = pe, .npes = size};
@@ -186,9 +196,12 @@ static int meet(struct hm_boot_world *world)
         return world->job_fd < 0 ? world->job_fd : 0;
     }
     const struct hm_links_plan plan = {
-        .pe = world->pe, .npes = npes, .find = find_place,
-        .what = hm_boot_get_attr() ? "the program gave rank, size and unique id" :
-                                     "RANK, WORLD_SIZE and MASTER_PORT are set (SHMEM_BOOT=single: jobs of one PE)"};
+        .pe = world->pe,
+        .npes = npes,
+        .find = find_place,
+        .what = hm_boot_get_attr()
+                    ? "the program gave rank, size and unique id"
+                    : "RANK, WORLD_SIZE and MASTER_PORT are set (SHMEM_BOOT=single: jobs of one PE)"};
     return hm_links_open(&plan, &world->job_fd);
 }
 
@@ -200,7 +213,8 @@ static int uid_start(struct hm_boot_world *world)
     world->local_pe = world->pe;
     world->local_npes = npes;
     if (npes > HM_JOB_MAX_PES) {
-        hm_log_line(NULL, "a job of %d PEs is more than the %d that one machine may have", npes, HM_JOB_MAX_PES);
+        hm_log_line(NULL, "a job of %d PEs is more than the %d that one machine may have", npes,
+                    HM_JOB_MAX_PES);
         return -EINVAL;
     }
     rc = hm_mark_take(job, world->pe);

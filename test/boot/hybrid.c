@@ -41,7 +41,8 @@ static int traffic(int round)
     int next = (rank + 1) % size, before = (rank + size - 1) % size;
     int next_pe = shmem_my_pe() == rank ? next : size - 1 - next;
     long *heap = shmem_malloc(N * sizeof *heap), sum = 0, mine = rank + round, want = 0;
-    for (int i = 0; i < N; i++) from_mpi[i] = rank * 1000L + i + round;
+    for (int i = 0; i < N; i++)
+        from_mpi[i] = rank * 1000L + i + round;
     shmem_barrier_all();
     shmem_long_put_nbi(heap, from_mpi, N, next_pe);
     MPI_Request requests[2];
@@ -52,7 +53,8 @@ static int traffic(int round)
     for (int i = 0; i < N; i++)
         if (heap[i] != here[i] || here[i] != before * 1000L + i + round) return 1;
     MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-    for (int i = 0; i < size; i++) want += i + round;
+    for (int i = 0; i < size; i++)
+        want += i + round;
     if (sum != want) return 2;
     shmem_free(heap);
     return 0;

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static long here = 40;  /* static data: reached in place */
+static long here = 40; /* static data: reached in place */
 static int me, npes;
 static const char *self;
 
@@ -78,7 +78,8 @@ static int by_unique_id(char **argv)
         fd = open("id.new", O_WRONLY | O_CREAT | O_TRUNC, 0600);
         if (write(fd, &id, sizeof id) != sizeof id || close(fd) || rename("id.new", "id")) return 91;
     }
-    while ((fd = open("id", O_RDONLY)) < 0) usleep(1000);
+    while ((fd = open("id", O_RDONLY)) < 0)
+        usleep(1000);
     if (read(fd, &id, sizeof id) != sizeof id || close(fd)) return 92;
     if (argv[4] && !strcmp(argv[4], "wrong") && pe) memset(id.bytes + 40, pe, 8); /* of the secret */
     if (argv[4] && !strcmp(argv[4], "junk")) memset(&id, 0, sizeof id);

@@ -50,7 +50,9 @@ static int module_open(struct hm_pmix_job *job, char *why, size_t size)
     }
     int rc = ask_for_job(job);
     if (!rc) return 0;
-    snprintf(why, size, "the PMIx server does not tell the sizes of the job; mpirun forgets them when the first program of each PE has "
+    snprintf(why, size,
+             "the PMIx server does not tell the sizes of the job; mpirun forgets them when the first program "
+             "of each PE has "
              "finalized: start another program by an mpirun of its own");
     module_close();
     return rc;
@@ -74,7 +76,8 @@ static int module_get(int pe, const char *key, void *bytes, size_t size)
     of.rank = (pmix_rank_t)pe;
     PMIX_INFO_LOAD(&info, PMIX_IMMEDIATE, &yes, PMIX_BOOL);
     pmix_status_t status = PMIx_Get(&of, key, &info, 1, &value);
-    if (status != PMIX_SUCCESS) return status == PMIX_ERR_UNREACH || status == PMIX_ERR_LOST_CONNECTION ? -EPIPE : -EAGAIN;
+    if (status != PMIX_SUCCESS)
+        return status == PMIX_ERR_UNREACH || status == PMIX_ERR_LOST_CONNECTION ? -EPIPE : -EAGAIN;
     bool fits = value->type == PMIX_BYTE_OBJECT && value->data.bo.size == size;
     if (fits) memcpy(bytes, value->data.bo.bytes, size);
     PMIX_VALUE_RELEASE(value);
