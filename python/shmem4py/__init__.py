@@ -10,7 +10,6 @@
 Importing this module does nothing; ``shm.init()`` joins the job. Start programs with ``oshrun -n 4 python3 prog.py``, or
 alone as one PE. The API of the package shmem4py of PyPI is ``from shmem4py import shmem``.
 """
-import enum as _enum
 import importlib as _importlib
 import sys as _sys
 
@@ -31,6 +30,7 @@ except ImportError as _e:
 
 from ._core import *  # noqa: F401,F403
 from ._core import Array, Block
+from ._enums import CMP, CTX, MALLOC, SIGNAL, THREAD
 from ._arrays import alloc, array, empty, free, full, ones, zeros
 from ._rc import rc
 from . import _conflict
@@ -39,48 +39,6 @@ _conflict.warn()
 del _conflict
 
 __version__ = '0.1.0'
-
-
-class THREAD(_enum.IntEnum):
-    """Thread levels; see ``init``."""
-
-    SINGLE = _core.THREAD_SINGLE
-    FUNNELED = _core.THREAD_FUNNELED
-    SERIALIZED = _core.THREAD_SERIALIZED
-    MULTIPLE = _core.THREAD_MULTIPLE
-
-
-class CMP(_enum.IntEnum):
-    """Comparisons for waits and tests. Their names ('eq', '==') do as well."""
-
-    EQ = _core.CMP_EQ
-    NE = _core.CMP_NE
-    GT = _core.CMP_GT
-    GE = _core.CMP_GE
-    LT = _core.CMP_LT
-    LE = _core.CMP_LE
-
-
-class SIGNAL(_enum.IntEnum):
-    """What put_signal does with the signal."""
-
-    SET = _core.SIGNAL_SET
-    ADD = _core.SIGNAL_ADD
-
-
-class CTX(_enum.IntFlag):
-    """Options of contexts."""
-
-    PRIVATE = _core.CTX_PRIVATE
-    SERIALIZED = _core.CTX_SERIALIZED
-    NOSTORE = _core.CTX_NOSTORE
-
-
-class MALLOC(_enum.IntFlag):
-    """Hints of allocations."""
-
-    ATOMICS_REMOTE = _core.MALLOC_ATOMICS_REMOTE
-    SIGNAL_REMOTE = _core.MALLOC_SIGNAL_REMOTE
 
 
 def init(requested=THREAD.MULTIPLE):

@@ -45,9 +45,9 @@ class CMP(enum.IntEnum):
     EQ = 1
     NE = 2
     GT = 3
-    GE = 4
-    LT = 5
     LE = 6
+    LT = 5
+    GE = 4
 
 class CTX(enum.IntFlag):
     PRIVATE = 1

@@ -16,6 +16,7 @@ import numpy as np
 
 from . import _core
 from . import _rc
+from ._enums import CMP, CTX, MALLOC, SIGNAL, THREAD
 
 if _sys.version_info >= (3, 11):
     from enum import StrEnum as _StrEnum
@@ -40,18 +41,6 @@ VENDOR_STRING = _core.VENDOR_STRING
 
 info_get_version = _core.info_get_version
 info_get_name = _core.info_get_name
-
-
-class THREAD(_enum.IntEnum):
-    """Thread levels: who may call.
-
-    SINGLE: the only thread; FUNNELED: the main thread; SERIALIZED: one at a time; MULTIPLE: all at once.
-    """
-
-    SINGLE = _core.THREAD_SINGLE
-    FUNNELED = _core.THREAD_FUNNELED
-    SERIALIZED = _core.THREAD_SERIALIZED
-    MULTIPLE = _core.THREAD_MULTIPLE
 
 
 THREAD_SINGLE, THREAD_FUNNELED, THREAD_SERIALIZED, THREAD_MULTIPLE = THREAD
@@ -116,13 +105,6 @@ ptr = _core.ptr
 
 
 # --- memory ---
-
-class MALLOC(_enum.IntFlag):
-    """Hints of allocations: what the memory is for."""
-
-    ATOMICS_REMOTE = _core.MALLOC_ATOMICS_REMOTE
-    SIGNAL_REMOTE = _core.MALLOC_SIGNAL_REMOTE
-
 
 MALLOC_ATOMICS_REMOTE, MALLOC_SIGNAL_REMOTE = MALLOC
 
@@ -340,18 +322,6 @@ def _getbuffer(obj, readonly=False):
 
 # --- contexts and teams ---
 
-class CTX(_enum.IntFlag):
-    """Options of contexts.
-
-    PRIVATE: for the thread that makes it; SERIALIZED: for one thread at a time; NOSTORE: `quiet` and `fence`
-    need not see to stores.
-    """
-
-    PRIVATE = _core.CTX_PRIVATE
-    SERIALIZED = _core.CTX_SERIALIZED
-    NOSTORE = _core.CTX_NOSTORE
-
-
 CTX_PRIVATE, CTX_SERIALIZED, CTX_NOSTORE = CTX
 
 Ctx = _core.Ctx
@@ -455,13 +425,6 @@ def atomic_fetch_op(target, value, op, pe, ctx=None):
 
 # --- signals ---
 
-class SIGNAL(_enum.IntEnum):
-    """What `put_signal` does with the signal: write the value to it, or add it."""
-
-    SET = _core.SIGNAL_SET
-    ADD = _core.SIGNAL_ADD
-
-
 SIGNAL_SET, SIGNAL_ADD = SIGNAL
 
 put_signal = _core._put_signal
@@ -555,17 +518,6 @@ prod_reduce = _reduction('prod', 'product')
 
 
 # --- waits and tests ---
-
-class CMP(_enum.IntEnum):
-    """Comparisons. The names ('eq') and operators ('==') do as well."""
-
-    EQ = _core.CMP_EQ
-    NE = _core.CMP_NE
-    GT = _core.CMP_GT
-    LE = _core.CMP_LE
-    LT = _core.CMP_LT
-    GE = _core.CMP_GE
-
 
 CMP_EQ, CMP_NE, CMP_GT, CMP_LE, CMP_LT, CMP_GE = CMP
 
