@@ -63,10 +63,6 @@ static int on_poll(int can_return)
     return raised;
 }
 
-int py_interrupt_start(void)
-{
-    shmemx_set_interrupt(on_poll);
-    return 0;
-}
+void py_interrupt_start(void) { shmemx_set_interrupt(on_poll); }
 
 void py_interrupt_stop(void) { shmemx_set_interrupt(NULL); }

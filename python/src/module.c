@@ -2,7 +2,7 @@
 #define PY_MODULE_C
 #include <stdlib.h>
 
-#include "memory.h"
+#include "ops.h"
 #include "setup.h"
 
 extern const struct py_call py_calls_array[];
@@ -20,22 +20,6 @@ static PyObject *row_repr(py_row *row) { return PyUnicode_FromFormat("<module 's
 static PyType_Slot row_slots[] = {{Py_tp_repr, row_repr}, {0, NULL}};
 static PyType_Spec row_spec = {"shmem4py.Row", sizeof(py_row), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                row_slots};
-
-static bool has(const struct py_type *t, enum py_feature f)
-{
-    switch (f) {
-    case PY_F_RMA: return t->rma;
-    case PY_F_AMO: return t->amo;
-    case PY_F_AMO_EXT: return t->amo_ext;
-    case PY_F_AMO_BITS: return t->amo_bits;
-    case PY_F_WAIT: return t->wait;
-    case PY_F_REDUCE_BITS: return t->reduce_bits;
-    case PY_F_REDUCE_ORDER: return t->reduce_order;
-    case PY_F_REDUCE_SUM: return t->reduce_sum;
-    case PY_F_ACCUMULATE: return t->accumulate;
-    default: return false;
-    }
-}
 
 /* The docstring of one function: the table's text with the type's name in it, in the form that inspect reads. */
 static char *doc_of(const struct py_call *call, const char *name, const char *type)
@@ -88,7 +72,7 @@ static int add_functions(PyObject *module, PyObject *module_name, const struct p
     if (py_params_register(call->params)) return -1;
     if ((call->generic || !call->types) && add_function(module, module_name, call, NULL)) return -1;
     for (int i = 0; call->types && i < py_types_count; i++)
-        if (has(&py_types[i], call->types) && add_function(module, module_name, call, &py_types[i])) return -1;
+        if (py_type_has(&py_types[i], call->types) && add_function(module, module_name, call, &py_types[i])) return -1;
     return 0;
 }
 

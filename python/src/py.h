@@ -252,7 +252,7 @@ typedef struct {
 extern PyTypeObject *py_ctx_type, *py_team_type;
 
 /* --- interrupt.c --- */
-int py_interrupt_start(void); /* registers with the library, after init */
+void py_interrupt_start(void); /* registers with the library, before init */
 void py_interrupt_stop(void); /* before finalize, and when the interpreter ends */
 
 static inline int py_parse(struct py_params *p, const char *call, PyObject *const *args, Py_ssize_t nargs,

@@ -77,8 +77,8 @@ static int check_before(void)
     if (!py_world.ready && check_copies()) return -1;
     if (!py_world.finalized && !py_world.ready && shmemx_is_descendant()) {
         PyErr_SetString(PyExc_RuntimeError, "init: this process was started by a PE of the job and is no PE itself "
-                        "(multiprocessing, subprocess); start a job of its own with oshrun or with SHMEM_BOOT=single, or call shm.init only in PEs, "
-                        "for instance below if __name__ == '__main__'");
+                        "(multiprocessing, subprocess); start a job of its own with oshrun or with SHMEM_BOOT=single, "
+                        "or call shm.init only in PEs, for instance below if __name__ == '__main__'");
         return -1;
     }
     return 0;
