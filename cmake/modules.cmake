@@ -1,5 +1,24 @@
 # Modules of the library: src/boot/module/*.c and the like.
 
+# Sets `result` to whether a program that calls `call` of `header` links with the libraries: what is found may be of another
+# machine than the one that is built for. The folder and the libraries are named by their variables; all must be found.
+include(CheckCSourceCompiles)
+function(hbmesh_links result include header call)
+    set(CMAKE_REQUIRED_INCLUDES ${${include}})
+    set(CMAKE_REQUIRED_LIBRARIES)
+    foreach(name IN LISTS include ARGN)
+        if(NOT ${name})
+            unset(${result} CACHE) # of an earlier run
+            return()
+        endif()
+    endforeach()
+    foreach(name IN LISTS ARGN)
+        list(APPEND CMAKE_REQUIRED_LIBRARIES ${${name}})
+    endforeach()
+    check_c_source_compiles("#include <${header}>
+        int main(void) { return !${call}; }" ${result})
+endfunction()
+
 # PMIx: Debian's libpmix-dev keeps the header in a folder of its own; pkg-config knows, where it is there.
 find_package(PkgConfig QUIET)
 if(PKG_CONFIG_FOUND)
@@ -8,18 +27,9 @@ endif()
 find_path(HBMESH_PMIX_INCLUDE pmix.h HINTS ${HBMESH_PC_PMIX_INCLUDE_DIRS}
     PATH_SUFFIXES pmix2/include ../lib/${CMAKE_LIBRARY_ARCHITECTURE}/pmix2/include)
 find_library(HBMESH_PMIX_LIBRARY pmix HINTS ${HBMESH_PC_PMIX_LIBRARY_DIRS})
-# What is found may be of another machine than the one that is built for.
-include(CheckCSourceCompiles)
-if(HBMESH_PMIX_INCLUDE AND HBMESH_PMIX_LIBRARY)
-    set(CMAKE_REQUIRED_INCLUDES ${HBMESH_PMIX_INCLUDE})
-    set(CMAKE_REQUIRED_LIBRARIES ${HBMESH_PMIX_LIBRARY})
-    check_c_source_compiles("#include <pmix.h>
-        int main(void) { return !PMIx_Get_version(); }" HBMESH_PMIX_LINKS)
-    unset(CMAKE_REQUIRED_INCLUDES)
-    unset(CMAKE_REQUIRED_LIBRARIES)
-endif()
+hbmesh_links(HBMESH_PMIX_LINKS HBMESH_PMIX_INCLUDE "pmix.h" "PMIx_Get_version()" HBMESH_PMIX_LIBRARY)
 set(HBMESH_MODULES)
-if(HBMESH_PMIX_INCLUDE AND HBMESH_PMIX_LIBRARY AND HBMESH_PMIX_LINKS)
+if(HBMESH_PMIX_LINKS)
     add_library(hbmesh_pmix MODULE src/boot/module/pmix.c)
     target_compile_options(hbmesh_pmix PRIVATE -fvisibility=hidden)
     target_include_directories(hbmesh_pmix SYSTEM PRIVATE ${HBMESH_PMIX_INCLUDE})

@@ -27,16 +27,8 @@ if(HBMESH_UCX_INCLUDE)
     string(REGEX REPLACE "[^;]*UCP_API_M[AI][JN]OR +([0-9]+)" "\\1" ucx_version "${ucx_version}")
     string(REPLACE ";" "." ucx_version "${ucx_version}")
 endif()
-# What is found may be of another machine than the one that is built for.
-include(CheckCSourceCompiles)
-if(HBMESH_UCX_INCLUDE AND HBMESH_UCP_LIBRARY AND HBMESH_UCS_LIBRARY)
-    set(CMAKE_REQUIRED_INCLUDES ${HBMESH_UCX_INCLUDE})
-    set(CMAKE_REQUIRED_LIBRARIES ${HBMESH_UCP_LIBRARY} ${HBMESH_UCS_LIBRARY})
-    check_c_source_compiles("#include <ucp/api/ucp.h>
-        int main(void) { return !ucp_get_version_string(); }" HBMESH_UCX_LINKS)
-    unset(CMAKE_REQUIRED_INCLUDES)
-    unset(CMAKE_REQUIRED_LIBRARIES)
-endif()
+hbmesh_links(HBMESH_UCX_LINKS HBMESH_UCX_INCLUDE "ucp/api/ucp.h" "ucp_get_version_string()"
+    HBMESH_UCP_LIBRARY HBMESH_UCS_LIBRARY)
 if(NOT HBMESH_UCX_LINKS)
     message(STATUS "hbmesh: transport ucx is not built: no UCX here (Debian: libucx-dev)")
 elseif(ucx_version VERSION_LESS HBMESH_UCX_OLDEST)
