@@ -12,7 +12,8 @@
 
 struct hm_boot_world {
     int pe, npes;             /* this PE, all PEs */
-    int local_pe, local_npes; /* among those of this machine */
+    int machine, machines;    /* a machine: PEs that can map each other's memory. Numbered by the lowest PE on each */
+    int local_pe, local_npes; /* among those of this machine, in the order of `pe` */
     int job_fd;               /* job memory of this machine (boot/job.h), size hm_job_bytes(local_npes). Caller closes */
 };
 
@@ -39,7 +40,7 @@ struct hm_boot {
     /* Collective over all PEs: everybody gives `len` bytes (<= HM_GATHER_MAX, the same everywhere) and `nfds`
      * descriptors (<= 4, the same number everywhere; they stay the caller's), everybody gets all of them in PE order.
      * `all` holds npes * len bytes; `all_fds` npes * nfds descriptors, close-on-exec, the caller's to close (the own
-     * ones are duplicates too). Blocks until the last PE has come. 0 or -errno. */
+     * ones are duplicates too); those of PEs on other machines are -1. Blocks until the last PE has come. 0 or -errno. */
     int (*gather)(const void *mine, size_t len, void *all, const int *fds, int nfds, int *all_fds);
 
     /* End every PE with this status, wherever it is; returns, the caller then exits by itself. Any thread. */

@@ -5,6 +5,8 @@
  *
  *     struct hm_job | npes x struct hm_pe_page | npes x npes u32 pair counters | HM_TEAM_SLOTS x team slot
  *
+ * where npes are the PEs of this machine, by their numbers among them (core/place.h).
+ *
  * It is sparse: what nobody touches costs nothing. All of it starts as zero bytes, and zero is the valid first state of
  * everything in it.
  */
@@ -14,7 +16,7 @@
 #include "base/base.h"
 
 #define HM_JOB_MAGIC 0x68626d6573680001ull
-#define HM_JOB_VERSION 2u
+#define HM_JOB_VERSION 3u
 #define HM_JOB_MAX_PES 4096
 #define HM_TEAM_SLOTS 1024
 
@@ -180,6 +182,7 @@ struct hm_hello {
 
 struct hm_welcome {
     int32_t pe, npes;
+    int32_t machine, machines;
     int32_t local_pe, local_npes;
 };
 

@@ -121,7 +121,7 @@ static int welcome(const struct hm_packet *p, struct hm_boot_world *world)
         return -EPROTO;
     }
     memcpy(&w, p->body, sizeof w);
-    *world = (struct hm_boot_world){w.pe, w.npes, w.local_pe, w.local_npes, p->fds[0]};
+    *world = (struct hm_boot_world){w.pe, w.npes, w.machine, w.machines, w.local_pe, w.local_npes, p->fds[0]};
     lifeline = p->fds[1];
     npes = w.npes;
     return 0;

@@ -223,7 +223,7 @@ static int await_all(int listener, const struct hm_meeting_place *place, pid_t *
 
 static int welcome_one(int pe, int job_fd)
 {
-    struct hm_welcome w = {pe, npes_here, pe, npes_here};
+    struct hm_welcome w = {pe, npes_here, 0, 1, pe, npes_here};
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return -errno;
     int fds[2] = {job_fd, pair[1]};

@@ -202,7 +202,7 @@ static int pmix_start(struct hm_boot_world *world)
     rc = meet(&job_fd);
     if (rc) goto drop_mark;
     round_next++;
-    *world = (struct hm_boot_world){who.pe, who.npes, who.local_pe, who.local_npes, job_fd};
+    *world = (struct hm_boot_world){who.pe, who.npes, 0, 1, who.local_pe, who.local_npes, job_fd};
     return 0;
 drop_mark:
     hm_mark_drop();

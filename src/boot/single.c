@@ -22,7 +22,7 @@ static int single_start(struct hm_boot_world *world)
 {
     int fd = hm_job_make(1);
     if (fd < 0) return fd;
-    *world = (struct hm_boot_world){.pe = 0, .npes = 1, .local_pe = 0, .local_npes = 1, .job_fd = fd};
+    *world = (struct hm_boot_world){.pe = 0, .npes = 1, .machines = 1, .local_pe = 0, .local_npes = 1, .job_fd = fd};
     return 0;
 }
 

@@ -210,6 +210,7 @@ static int uid_start(struct hm_boot_world *world)
     int rc = who(world);
     if (rc) return rc;
     npes = world->npes;
+    world->machines = 1;
     world->local_pe = world->pe;
     world->local_npes = npes;
     if (npes > HM_JOB_MAX_PES) {

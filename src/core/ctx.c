@@ -17,6 +17,8 @@ enum { MAX_CONTEXTS = 1 << 14, PRIVATE = 1, SERIALIZED = 2, NOSTORE = 4 };
 
 struct hm_ctx hm_ctx_default = {.generation = 1, .team_handle = HM_TEAM_WORLD_HANDLE, .session_ops = SIZE_MAX};
 
+struct hm_ctx hm_ctx_inner = {.generation = 1, .team_handle = HM_TEAM_WORLD_HANDLE, .session_ops = SIZE_MAX};
+
 static struct hm_ctx contexts[MAX_CONTEXTS]; /* index 0 stands for the default context and stays unused */
 static unsigned highest;                     /* no context in use lies above it */
 
@@ -136,6 +138,7 @@ void hm_ctx_destroy_all(struct hm_team *team)
         end(ctx);
     }
     if (!team && hm_ctx_default.lane) hm_far_close(&hm_ctx_default);
+    if (!team && hm_ctx_inner.lane) hm_far_close(&hm_ctx_inner);
 }
 
 void hm_ctx_quiet_all(void)

@@ -24,6 +24,8 @@ struct hm_ctx {
 
 #define HM_CTX_DEFAULT_HANDLE ((hm_handle)0x10000c) /* generation 1, index 0: as shmem.h spells it */
 extern struct hm_ctx hm_ctx_default;
+/* Of the library's own: what it sends between machines. Its PE numbers are world numbers. */
+extern struct hm_ctx hm_ctx_inner;
 
 /* SHMEM_COUNT closes the good path, so that every access passes where it is counted. */
 static inline void hm_ctx_count(uint64_t *counter, size_t n)

@@ -45,7 +45,19 @@ static HM_NORETURN void fail(int pe, const char *why)
     hm_die(NULL, "transport %s: %s", transport->name, why);
 }
 
-static struct hm_transport_host host = {.moved = moved, .idle = idle, .fail = fail, .say = hm_log_line};
+static void heard(int from, const void *bytes, size_t n)
+{
+    (void)from;
+    (void)bytes;
+    (void)n;
+}
+
+static uint64_t tick(void)
+{
+    return 0;
+}
+
+static struct hm_transport_host host = {.moved = moved, .heard = heard, .tick = tick, .idle = idle, .fail = fail, .say = hm_log_line};
 
 /* --- start and stop --- */
 
@@ -89,8 +101,8 @@ static void exchange(const struct address *mine, const char *call)
 static void add_segments(const char *call)
 {
     const struct hm_peer *own = &hm_symm.peer[hm_world.pe];
-    int e = transport->add_segment(HM_SEGMENT_HEAP, own->heap, hm_symm.heap_size);
-    if (!e && own->data) e = transport->add_segment(HM_SEGMENT_DATA, own->data, hm_symm.data_span);
+    int e = transport->add_segment(HM_SEGMENT_HEAP, -1, own->heap, hm_symm.heap_size);
+    if (!e && own->data) e = transport->add_segment(HM_SEGMENT_DATA, -1, own->data, hm_symm.data_span);
     if (e) hm_die(call, "transport %s cannot take this PE's memory: %s", transport->name, strerror(-e));
 }
 
@@ -157,7 +169,7 @@ void hm_far_halt(void)
 
 /* --- operations --- */
 
-static struct hm_place place_of(const void *addr, int pe)
+struct hm_place hm_far_place(const void *addr, int pe)
 {
     bool in_heap = false;
     int64_t offset = hm_symm_offset(addr, &in_heap);
@@ -179,25 +191,45 @@ static struct hm_lane *lane_of(struct hm_ctx *ctx)
 
 void hm_far_put(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi)
 {
-    (nbi ? transport->put_nbi : transport->put)(lane_of(ctx), place_of(dest, pe), source, bytes);
+    (nbi ? transport->put_nbi : transport->put)(lane_of(ctx), hm_far_place(dest, pe), source, bytes);
 }
 
 void hm_far_get(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi)
 {
-    (nbi ? transport->get_nbi : transport->get)(lane_of(ctx), dest, place_of(source, pe), bytes);
+    (nbi ? transport->get_nbi : transport->get)(lane_of(ctx), dest, hm_far_place(source, pe), bytes);
 }
 
 uint64_t hm_far_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond,
                     size_t size, int pe)
 {
-    return transport->atomic(lane_of(ctx), op, place_of(addr, pe), size, value, cond);
+    return transport->atomic(lane_of(ctx), op, hm_far_place(addr, pe), size, value, cond);
 }
 
 void hm_far_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, uint64_t *sig_addr,
                        uint64_t signal, enum hm_amo op, int pe, bool nbi)
 {
-    transport->put_signal(lane_of(ctx), place_of(dest, pe), source, bytes, place_of(sig_addr, pe), signal, op,
+    transport->put_signal(lane_of(ctx), hm_far_place(dest, pe), source, bytes, hm_far_place(sig_addr, pe), signal, op,
                           nbi);
+}
+
+void hm_far_put_at(struct hm_place dest, const void *source, size_t bytes, bool nbi)
+{
+    (nbi ? transport->put_nbi : transport->put)(lane_of(&hm_ctx_inner), dest, source, bytes);
+}
+
+void hm_far_get_at(void *dest, struct hm_place source, size_t bytes, bool nbi)
+{
+    (nbi ? transport->get_nbi : transport->get)(lane_of(&hm_ctx_inner), dest, source, bytes);
+}
+
+uint64_t hm_far_amo_at(enum hm_amo op, struct hm_place word, size_t size, uint64_t value, uint64_t cond)
+{
+    return transport->atomic(lane_of(&hm_ctx_inner), op, word, size, value, cond);
+}
+
+void hm_far_put_signal_at(struct hm_place dest, const void *source, size_t bytes, struct hm_place signal, uint64_t value)
+{
+    transport->put_signal(lane_of(&hm_ctx_inner), dest, source, bytes, signal, value, HM_AMO_SET, false);
 }
 
 void hm_far_fence(struct hm_ctx *ctx)

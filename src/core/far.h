@@ -28,6 +28,15 @@ HM_COLD uint64_t hm_far_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint
                             size_t size, int pe);
 HM_COLD void hm_far_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes,
                                uint64_t *sig_addr, uint64_t signal, enum hm_amo op, int pe, bool nbi);
+/* The same by place, for the library's own traffic, on hm_ctx_inner: complete behind hm_far_quiet(&hm_ctx_inner). `source`
+ * may be reused on return unless `nbi`. The signal is set, behind the data, as an atomic of 8 bytes. */
+void hm_far_put_at(struct hm_place dest, const void *source, size_t bytes, bool nbi);
+void hm_far_get_at(void *dest, struct hm_place source, size_t bytes, bool nbi);
+uint64_t hm_far_amo_at(enum hm_amo op, struct hm_place word, size_t size, uint64_t value, uint64_t cond);
+void hm_far_put_signal_at(struct hm_place dest, const void *source, size_t bytes, struct hm_place signal, uint64_t value);
+/* The place of a symmetric address on PE `pe`, unchecked. */
+struct hm_place hm_far_place(const void *addr, int pe);
+
 HM_COLD void hm_far_fence(struct hm_ctx *ctx);
 HM_COLD void hm_far_quiet(struct hm_ctx *ctx);
 /* The context ends; behind its quiet. */

@@ -16,8 +16,9 @@
 struct hm_peer {
     char *heap;             /* where that PE's heap begins here; NULL: not mapped */
     char *data;             /* where its static data begins here; NULL: not mapped */
-    struct hm_bell *bell;   /* where its threads sleep */
-    struct hm_pe_page *page;
+    struct hm_bell *bell;   /* where its threads sleep; NULL: on another machine */
+    struct hm_pe_page *page; /* NULL: on another machine */
+    char *work;             /* its work memory (core/work.h); NULL: on another machine, or the job is on one */
 };
 
 struct hm_symm {

@@ -21,7 +21,8 @@
 
 #include "base/base.h"
 
-enum hm_segment_id { HM_SEGMENT_HEAP, HM_SEGMENT_DATA, HM_SEGMENTS }; /* further ones: device heaps */
+/* WORK is memory of the library's own (core/work.h). Further ones: device heaps. */
+enum hm_segment_id { HM_SEGMENT_HEAP, HM_SEGMENT_DATA, HM_SEGMENT_WORK, HM_SEGMENTS };
 
 struct hm_place {
     int pe;
@@ -53,6 +54,11 @@ struct hm_transport_host {
     int spin; /* how often a wait looks before it calls idle for the first time: 0 with fewer cores than PEs */
     /* Other PEs have changed memory of this one: wakes who waits for that. By any thread. */
     void (*moved)(void);
+    /* A message has come from PE `from`. Called by the progress thread, which must not wait in it but may send; the
+     * bytes are there until it returns. */
+    void (*heard)(int from, const void *bytes, size_t n);
+    /* The time that was asked for with wake_at has come. By the progress thread; gives the next such time, 0: none. */
+    uint64_t (*tick)(void);
     /* Called by waits again and again while nothing moves: lets others run, and leaves for good when the
      * job is being ended. The caller holds no lock then. */
     void (*idle)(void);
@@ -68,12 +74,12 @@ struct hm_transport {
     const char *(*probe)(void);
 
     /* The ladder, by one thread: start, then add_segment for memory of this PE that others will name by
-     * segment and offset, then address, which writes how others find all this into `room` bytes and gives
+     * segment and offset (its descriptor, by which it may be mapped once more; -1: it has none), then address, which writes how others find all this into `room` bytes and gives
      * their number, or -ENOSPC. After the exchange join: addresses[i] is the one of PE i, and lives until
      * stop. Connections are made at the first use, not here. Before the PEs leave, in a meeting that no
      * operation outlives, each calls leave: from then on others may go. */
     int (*start)(const struct hm_transport_host *host);
-    int (*add_segment)(enum hm_segment_id segment, void *base, size_t bytes);
+    int (*add_segment)(enum hm_segment_id segment, int descriptor, void *base, size_t bytes);
     int (*address)(void *address, size_t room, size_t *bytes);
     int (*join)(const void *const *addresses);
     void (*leave)(void);
@@ -99,6 +105,15 @@ struct hm_transport {
      * call. `nbi` as above. */
     void (*put_signal)(struct hm_lane *lane, struct hm_place to, const void *from, size_t bytes,
                        struct hm_place signal, uint64_t value, enum hm_amo op, bool nbi);
+    /* At most message_max bytes to PE `pe`, whose progress thread gives them to host->heard, once, in the order of
+     * this lane's messages to that PE; no order with puts and atomics. May return before they have left: `done` is
+     * called when `from` may be reused, by any thread, perhaps before the return. Never waits for other PEs, so that
+     * the progress thread may call it, too. */
+    size_t message_max;
+    void (*message)(struct hm_lane *lane, int pe, const void *from, size_t bytes, void (*done)(void *arg), void *arg);
+    /* Has the progress thread call host->tick at that time (ns, CLOCK_MONOTONIC) or soon behind. An earlier time goes
+     * before a later one; past times mean at once. Any thread, cheap when the thread is awake anyway. */
+    void (*wake_at)(uint64_t ns);
     void (*fence)(struct hm_lane *lane); /* order per target PE */
     void (*quiet)(struct hm_lane *lane); /* everything of the lane is done and visible to all PEs */
 };

@@ -242,7 +242,7 @@ static int welcome(struct hm_hub *hub, int pe, pid_t pid)
     page->status = 0;
     memset(page->blocked, 0, sizeof page->blocked);
     __atomic_store_n(&page->state, HM_PE_STARTED, __ATOMIC_RELEASE);
-    struct hm_welcome w = {pe, hub->npes, pe, hub->npes};
+    struct hm_welcome w = {pe, hub->npes, 0, 1, pe, hub->npes};
     int fds[2] = {hub->job_fd, life[1]};
     int rc = packet_send(m->wire, HM_MSG_WELCOME, 0, &w, sizeof w, fds, 2);
     close(life[1]);

@@ -132,8 +132,9 @@ int hm_ucx_start(const struct hm_transport_host *host)
     return e;
 }
 
-int hm_ucx_add_segment(enum hm_segment_id segment, void *base, size_t bytes)
+int hm_ucx_add_segment(enum hm_segment_id segment, int descriptor, void *base, size_t bytes)
 {
+    (void)descriptor;
     ucp_mem_map_params_t params = {
         .field_mask =
             UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS,

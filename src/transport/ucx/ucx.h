@@ -71,7 +71,7 @@ void hm_ucx_signals_back(const sigset_t *before);
 /* open.c */
 const char *hm_ucx_probe(void);
 int hm_ucx_start(const struct hm_transport_host *host);
-int hm_ucx_add_segment(enum hm_segment_id segment, void *base, size_t bytes);
+int hm_ucx_add_segment(enum hm_segment_id segment, int descriptor, void *base, size_t bytes);
 int hm_ucx_address(void *address, size_t room, size_t *bytes);
 int hm_ucx_join(const void *const *addresses);
 void hm_ucx_leave(void);
