@@ -14,7 +14,9 @@
 #include "base/os.h"
 #include "core/ctx.h"
 #include "core/far.h"
+#include "core/place.h"
 #include "core/symm.h"
+#include "core/ticket.h"
 #include "core/wait.h"
 #include "core/world.h"
 
@@ -88,6 +90,10 @@ void hm_far_put_signal(struct hm_ctx *c, void *d, const void *s, size_t n, uint6
 void hm_far_fence(struct hm_ctx *c) { (void)c, far(); }
 void hm_far_quiet(struct hm_ctx *c) { (void)c, far(); }
 
+void hm_farlock_set(long *lock, const char *call) { (void)lock, (void)call, far(); }
+int hm_farlock_test(long *lock, const char *call) { (void)lock, (void)call, far(); }
+void hm_farlock_clear(long *lock, const char *call) { (void)lock, (void)call, far(); }
+
 int hm_team_world_pe(const struct hm_team *team, int pe, const char *call)
 {
     (void)team;
@@ -117,6 +123,7 @@ void fixture_start(int npes, const struct mode *mode)
     hm_world = (struct hm_world){.npes = npes, .ready = true, .thread_level = 3, .pid = getpid(),
                                  .job = zeroed(job_bytes)};
     hm_world.job->npes = npes;
+    hm_places_set(0, npes, 1, NULL);
     hm_world.page = hm_job_page(hm_world.job, 0);
     heap = zeroed(FIXTURE_HEAP);
     hm_symm = (struct hm_symm){.heap_base = (uintptr_t)heap, .heap_limit = FIXTURE_HEAP, .npes = (unsigned)npes,
