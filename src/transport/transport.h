@@ -74,8 +74,9 @@ struct hm_transport {
     const char *(*probe)(void);
 
     /* The ladder, by one thread: start, then add_segment for memory of this PE that others will name by
-     * segment and offset (its descriptor, by which it may be mapped once more; -1: it has none), then address, which writes how others find all this into `room` bytes and gives
-     * their number, or -ENOSPC. After the exchange join: addresses[i] is the one of PE i, and lives until
+     * segment and offset, as large on every PE (its descriptor, by which it may be mapped once more; -1: it has
+     * none), then address, which writes how others find all this into `room` bytes and gives their number, or
+     * -ENOSPC. After the exchange join: addresses[i] is the one of PE i, and lives until
      * stop. Connections are made at the first use, not here. Before the PEs leave, in a meeting that no
      * operation outlives, each calls leave: from then on others may go. */
     int (*start)(const struct hm_transport_host *host);
@@ -107,8 +108,8 @@ struct hm_transport {
                        struct hm_place signal, uint64_t value, enum hm_amo op, bool nbi);
     /* At most message_max bytes to PE `pe`, whose progress thread gives them to host->heard, once, in the order of
      * this lane's messages to that PE; no order with puts and atomics. May return before they have left: `done` is
-     * called when `from` may be reused, by any thread, perhaps before the return. Never waits for other PEs, so that
-     * the progress thread may call it, too. */
+     * called when `from` may be reused, by any thread, perhaps before the return; it calls nothing of the transport.
+     * Never waits for other PEs, so that the progress thread may call it, too. */
     size_t message_max;
     void (*message)(struct hm_lane *lane, int pe, const void *from, size_t bytes, void (*done)(void *arg), void *arg);
     /* Has the progress thread call host->tick at that time (ns, CLOCK_MONOTONIC) or soon behind. An earlier time goes
