@@ -1,5 +1,5 @@
 /* Any transport against its contract (src/transport/transport.h), by PEs that are processes of this program with
- * nothing of the library between: MODULE NPES [HOW]. Addresses go through a file that all have mapped. */
+ * nothing of the library between: MODULE NPES [EXTENT]. Addresses go through a file that all have mapped. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -25,6 +25,7 @@ static struct shared {
 
 static const struct hm_transport *t;
 static int me, npes;
+static size_t extent;
 static char *memory[HM_SEGMENTS];
 static _Atomic int moves;
 
@@ -321,6 +322,7 @@ static void start(void)
     host = shape;
     host.pe = me;
     host.npes = npes;
+    host.extent = extent;
     CHECK(t->start(&host) == 0);
     add_memory(HM_SEGMENT_HEAP, HEAP);
     add_memory(HM_SEGMENT_DATA, DATA);
@@ -377,6 +379,7 @@ int main(int argc, char **argv)
 {
     if (argc < 3) return 2;
     npes = atoi(argv[2]);
+    extent = argc > 3 ? (size_t)atol(argv[3]) : 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (me = 0; me < npes; me++)

@@ -14,9 +14,10 @@
 #include "transport/ucx/ucx.h"
 
 enum {
-    WHOLE = 63,           /* the shift where a segment is one extent */
-    LEAST_EXTENT = 24,    /* 16 MiB */
-    MOST_EXTENTS = 4096,  /* of a segment: a link has a pointer for each */
+    WHOLE = 63,          /* the shift where a segment is one extent */
+    USUAL_EXTENT = 24,   /* 16 MiB */
+    LEAST_EXTENT = 20,
+    MOST_EXTENTS = 4096, /* of a segment: a link has a pointer for each */
 };
 
 static const char *const names[HM_SEGMENTS] = {"heap", "static data", "work memory"};
@@ -63,7 +64,13 @@ static bool pins(void)
     return yes;
 }
 
-void hm_ucx_memory_open(void) { hm_ucx.shift = pins() ? LEAST_EXTENT : WHOLE; }
+void hm_ucx_memory_open(void)
+{
+    size_t wish = hm_ucx.host->extent;
+    hm_ucx.shift = wish ? LEAST_EXTENT : pins() ? USUAL_EXTENT : WHOLE;
+    while (wish && (size_t)1 << hm_ucx.shift < wish)
+        hm_ucx.shift++;
+}
 
 /* --- the owner --- */
 
