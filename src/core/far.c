@@ -127,6 +127,7 @@ static void open_transport(const int descriptor[HM_SEGMENTS], const char *call)
     if (!transport) hm_die(call, "SHMEM_MAPPED is off, and no transport can be used: %s", why);
     host.pe = hm_world.pe;
     host.npes = hm_world.npes;
+    host.extent = hm_options.extent;
     host.spin = hm_world.oversubscribed ? 0 : SPIN;
     int e = transport->start(&host);
     if (e) hm_die(call, "transport %s cannot be started: %s", transport->name, strerror(-e));
