@@ -9,7 +9,7 @@ int hm_alltoall(struct hm_team *team, void *dest, const void *source, size_t byt
     if (bytes) {
         hm_symm_require(dest, total, call, "dest");
         hm_symm_require(source, total, call, "source");
-        if (small) memcpy(hm_sync_mine(s), source, total);
+        if (small) memcpy(hm_sync_mine(s, total), source, total);
     }
     hm_sync_enter(s, &purpose, call);
     if (!bytes) return 0;

@@ -12,7 +12,8 @@ int hm_broadcast(struct hm_team *team, void *dest, const void *source, size_t by
         hm_symm_require(dest, bytes, call, "dest");
         if (am_root) hm_symm_require(source, bytes, call, "source");
     }
-    if (small && am_root && bytes) memcpy(hm_sync_mine(s), source, bytes);
+    if (small) hm_sync_carry(s, bytes);
+    if (small && am_root && bytes) memcpy(hm_sync_mine(s, bytes), source, bytes);
     hm_sync_enter(s, &purpose, call);
     if (!bytes) return 0;
     if (am_root) {

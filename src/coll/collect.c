@@ -10,18 +10,21 @@ struct part {
 
 static const struct part *part_of(const struct hm_team *team, int i) { return hm_sync_theirs(&team->sync, i); }
 
-static void bring(struct hm_team *team, const void *source, size_t bytes, const char *call)
+enum { MOST = sizeof((struct part *)0)->data };
+
+/* `most`: bytes that some member may put in there. */
+static void bring(struct hm_team *team, const void *source, size_t bytes, size_t most, const char *call)
 {
-    struct part *mine = hm_sync_mine(&team->sync);
+    struct part *mine = hm_sync_mine(&team->sync, offsetof(struct part, data) + most);
     if (bytes) hm_symm_require(source, bytes, call, "source");
     mine->bytes = bytes;
-    if (bytes && bytes <= sizeof mine->data) memcpy(mine->data, source, bytes);
+    if (bytes && bytes <= MOST) memcpy(mine->data, source, bytes);
 }
 
 static void take(const struct hm_team *team, int i, char *dest, const void *source, size_t bytes, const char *call)
 {
     if (!bytes) return;
-    if (bytes <= sizeof part_of(team, i)->data)
+    if (bytes <= MOST)
         memcpy(dest, part_of(team, i)->data, bytes);
     else if (i == team->me)
         hm_copy(dest, source, bytes);
@@ -32,7 +35,7 @@ static void take(const struct hm_team *team, int i, char *dest, const void *sour
 /* Programs collect in place: then the result may be put there only when all members have read this one's part. */
 static bool is_in_place(const char *dest, size_t total, const char *source, size_t bytes)
 {
-    return bytes > sizeof((struct part *)0)->data && source < dest + total && dest < source + bytes;
+    return bytes > MOST && source < dest + total && dest < source + bytes;
 }
 
 /* All parts lie one behind the other in dest: totals and places come from the parts' own sizes. */
@@ -55,7 +58,7 @@ static int collect_parts(struct hm_team *team, char *dest, const void *source, c
         take(team, i, to, source, bytes, call);
         to += bytes;
     }
-    if (largest > sizeof part_of(team, 0)->data) hm_sync_again(&team->sync, call);
+    if (largest > MOST) hm_sync_again(&team->sync, call);
     if (aside) memcpy(dest, aside, total);
     free(aside);
     return 0;
@@ -75,7 +78,7 @@ int hm_collect(struct hm_team *team, void *dest, const void *source, size_t byte
 {
     static const struct hm_purpose purpose = {.kind = HM_COLL_COLLECT};
     if (team->size == 1) return collect_alone(dest, source, bytes, call);
-    bring(team, source, bytes, call);
+    bring(team, source, bytes, MOST, call);
     hm_sync_enter(&team->sync, &purpose, call);
     return collect_parts(team, dest, source, call);
 }
@@ -84,7 +87,7 @@ int hm_fcollect(struct hm_team *team, void *dest, const void *source, size_t byt
 {
     struct hm_purpose purpose = {.kind = HM_COLL_FCOLLECT, .size = bytes};
     if (team->size == 1) return collect_alone(dest, source, bytes, call);
-    bring(team, source, bytes, call);
+    bring(team, source, bytes, bytes <= MOST ? bytes : 0, call);
     hm_sync_enter(&team->sync, &purpose, call);
     return collect_parts(team, dest, source, call);
 }

@@ -17,7 +17,7 @@
 HM_INLINE char *hm_member_at(const struct hm_team *team, int i, const void *addr, size_t bytes, const char *call,
                              const char *arg)
 {
-    return hm_symm_reach_mapped(addr, bytes, team->start + i * team->stride, call, arg);
+    return hm_symm_reach_mapped(addr, bytes, hm_team_pe(team, i), call, arg);
 }
 
 /* n * size; SIZE_MAX, which no segment holds, where that overflows. */

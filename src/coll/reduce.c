@@ -40,7 +40,7 @@ int hm_reduce(struct hm_team *team, void *dest, const void *source, size_t n, en
         hm_symm_require(dest, bytes, call, "dest");
         hm_symm_require(source, bytes, call, "source");
     }
-    if (n && small) memcpy(hm_sync_mine(s), source, bytes);
+    if (n && small) memcpy(hm_sync_mine(s, bytes), source, bytes);
     hm_sync_enter(s, &purpose, call);
     if (!n) return 0;
     if (team->size == 1) {

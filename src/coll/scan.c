@@ -46,7 +46,7 @@ int hm_scan(struct hm_team *team, void *dest, const void *source, size_t n, enum
         hm_symm_require(dest, bytes, call, "dest");
         hm_symm_require(source, bytes, call, "source");
     }
-    if (n && small) memcpy(hm_sync_mine(s), source, bytes);
+    if (n && small) memcpy(hm_sync_mine(s, bytes), source, bytes);
     hm_sync_enter(s, &purpose, call);
     if (!n) return 0;
     if (small) {

@@ -24,13 +24,13 @@ static void dawdle(int me, int k)
 static void meet(int me)
 {
     struct hm_sync s;
-    hm_sync_open(&s, slot, 0, 1, members, me);
+    hm_sync_open(&s, slot, 0, 1, members, me, NULL);
     CHECK(s.epoch == 0, "member %d: a new slot begins at meeting %u", me, s.epoch);
     for (int k = 1; k <= MEETINGS; k++) {
         struct hm_purpose purpose = {.kind = HM_COLL_REDUCE, .size = (uint64_t)k};
         int sent[2] = {me, k};
         plain[k & 1][me] = k * MOST + me;
-        memcpy(hm_sync_mine(&s), sent, sizeof sent);
+        memcpy(hm_sync_mine(&s, sizeof sent), sent, sizeof sent);
         dawdle(me, k);
         if (k % 3)
             hm_sync_enter(&s, &purpose, "meet");
