@@ -47,9 +47,10 @@ static const struct {
     {"SHMEM_DEBUG", "SMA_DEBUG"},
 };
 
-/* Not options: what the launcher tells its PEs, and what the compiler wrappers read. */
+/* Not options: what the launcher reads and tells its PEs, and what the compiler wrappers read. */
 static const char *const other_names[] = {
-    "SHMEM_PE", "SHMEM_NPES", "SHMEM_LOCAL_PE", "SHMEM_LOCAL_NPES", "SHMEM_LAUNCH", "SHMEM_CC", "SHMEM_CXX",
+    "SHMEM_PE", "SHMEM_NPES", "SHMEM_LOCAL_PE", "SHMEM_LOCAL_NPES", "SHMEM_LAUNCH", "SHMEM_MACHINES", "SHMEM_CC",
+    "SHMEM_CXX",
 };
 
 static void *field_of(const struct option *o)

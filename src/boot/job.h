@@ -118,6 +118,7 @@ struct hm_job {
 /* Bytes that one member has in a team slot: see core/sync.h for what is in there. */
 #define HM_TEAM_MEMBER_BYTES 1024
 #define HM_TEAM_HEAD_BYTES 512
+#define HM_TEAM_BELL_AT 64 /* in the head: where members sleep; woken, never rung, as its number counts meetings */
 
 static inline size_t hm_job_pages_at(void) { return sizeof(struct hm_job); }
 static inline size_t hm_job_pairs_at(int npes) { return hm_job_pages_at() + (size_t)npes * sizeof(struct hm_pe_page); }

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "core/order.h"
+#include "core/place.h"
 #include "core/sync.h"
 #include "core/symm.h"
 #include "core/wait.h"
@@ -21,6 +22,7 @@ struct chain {
 
 static bool is_blocked(int pe, struct hm_blocked *b)
 {
+    if (hm_place_is_far(pe)) return false; /* nobody can tell */
     for (int i = 0; i < HM_BLOCKED_SLOTS; i++) {
         const struct hm_blocked *slot = &hm_symm.peer[pe].page->blocked[i];
         uint32_t kind = __atomic_load_n(&slot->kind, __ATOMIC_ACQUIRE);

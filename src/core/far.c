@@ -7,8 +7,12 @@
 
 #include "base/log.h"
 #include "base/option.h"
+#include "core/message.h"
+#include "core/place.h"
 #include "core/symm.h"
+#include "core/ticket.h"
 #include "core/wait.h"
+#include "core/work.h"
 #include "core/world.h"
 
 static const struct hm_transport *transport; /* NULL: none is used */
@@ -22,6 +26,7 @@ enum { SPIN = 1000, FIRST_WORD_MS = 300 };
 static void moved(void)
 {
     hm_bell_ring(hm_wait_own_bell());
+    hm_bell_ring(hm_wait_meet_bell()); /* leaders wait for words in work memory there */
 }
 
 static void idle(void)
@@ -47,9 +52,12 @@ static HM_NORETURN void fail(int pe, const char *why)
 
 static void heard(int from, const void *bytes, size_t n)
 {
-    (void)from;
-    (void)bytes;
-    (void)n;
+    const struct hm_message *m = bytes;
+    switch (n >= sizeof *m ? m->kind : 0) {
+    case HM_MESSAGE_UNLOCK: hm_lock_heard(from, bytes, n); return;
+    default:
+        hm_die(NULL, "PE %d sent %zu bytes that are no message of this library", from, n);
+    }
 }
 
 static uint64_t tick(void)
@@ -98,34 +106,47 @@ static void exchange(const struct address *mine, const char *call)
         address[i] = exchanged + i * sizeof *mine + head;
 }
 
-static void add_segments(const char *call)
+static void add_segments(const int descriptor[HM_SEGMENTS], const char *call)
 {
     const struct hm_peer *own = &hm_symm.peer[hm_world.pe];
-    int e = transport->add_segment(HM_SEGMENT_HEAP, -1, own->heap, hm_symm.heap_size);
-    if (!e && own->data) e = transport->add_segment(HM_SEGMENT_DATA, -1, own->data, hm_symm.data_span);
+    int e = transport->add_segment(HM_SEGMENT_HEAP, descriptor[HM_SEGMENT_HEAP], own->heap, hm_symm.heap_size);
+    if (!e && own->data)
+        e = transport->add_segment(HM_SEGMENT_DATA, descriptor[HM_SEGMENT_DATA], own->data, hm_symm.data_span);
+    if (!e && own->work)
+        e = transport->add_segment(HM_SEGMENT_WORK, descriptor[HM_SEGMENT_WORK], own->work, hm_work_bytes(hm_world.npes));
     if (e) hm_die(call, "transport %s cannot take this PE's memory: %s", transport->name, strerror(-e));
 }
 
-static void open_transport(const char *call)
+static void open_transport(const int descriptor[HM_SEGMENTS], const char *call)
 {
     const char *why;
     transport = hm_transport_find(&why);
+    if (!transport && hm_places.machines > 1)
+        hm_die(call, "the PEs of this job are on %d machines, and no transport can be used between them: %s",
+               hm_places.machines, why);
     if (!transport) hm_die(call, "SHMEM_MAPPED is off, and no transport can be used: %s", why);
     host.pe = hm_world.pe;
     host.npes = hm_world.npes;
-    host.spin = hm_world.npes > hm_world.cores ? 0 : SPIN;
+    host.spin = hm_world.oversubscribed ? 0 : SPIN;
     int e = transport->start(&host);
     if (e) hm_die(call, "transport %s cannot be started: %s", transport->name, strerror(-e));
-    add_segments(call);
+    add_segments(descriptor, call);
 }
 
-/* Only for tests so far: PEs of one machine as if they were far. */
-void hm_far_start(const char *call)
+/* PEs of other machines; under SHMEM_MAPPED=off, which is for tests, all others. */
+static void mark_far(size_t npes)
+{
+    for (size_t i = 0; i < npes; i++)
+        far[i] = (int)i != hm_world.pe && (!hm_options.mapped || hm_place_is_far((int)i));
+    hm_symm.far = far;
+}
+
+void hm_far_start(const int descriptor[HM_SEGMENTS], const char *call)
 {
     static struct address mine; /* zeros behind the address, and too large for a stack */
     size_t npes = (size_t)hm_world.npes;
-    if (hm_options.mapped || npes == 1) return;
-    open_transport(call);
+    if ((hm_options.mapped && hm_places.machines == 1) || npes == 1) return;
+    open_transport(descriptor, call);
     far = malloc(npes);
     address = malloc(npes * sizeof *address);
     if (!far || !address) hm_die(call, "out of memory");
@@ -136,9 +157,7 @@ void hm_far_start(const char *call)
     exchange(&mine, call);
     e = transport->join(address);
     if (e) hm_die(call, "transport %s cannot join the other PEs: %s", transport->name, strerror(-e));
-    memset(far, 1, npes);
-    far[hm_world.pe] = 0;
-    hm_symm.far = far;
+    mark_far(npes);
 }
 
 void hm_far_leave(void)
@@ -230,6 +249,14 @@ uint64_t hm_far_amo_at(enum hm_amo op, struct hm_place word, size_t size, uint64
 void hm_far_put_signal_at(struct hm_place dest, const void *source, size_t bytes, struct hm_place signal, uint64_t value)
 {
     transport->put_signal(lane_of(&hm_ctx_inner), dest, source, bytes, signal, value, HM_AMO_SET, false);
+}
+
+void hm_far_message(int pe, const void *message, size_t bytes)
+{
+    void *copy = malloc(bytes);
+    if (!copy) hm_die(NULL, "out of memory for a message to PE %d", pe);
+    memcpy(copy, message, bytes);
+    transport->message(lane_of(&hm_ctx_inner), pe, copy, bytes, free, copy);
 }
 
 void hm_far_fence(struct hm_ctx *ctx)

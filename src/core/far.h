@@ -7,9 +7,11 @@
 #include "core/symm.h"
 #include "transport/transport.h"
 
-/* At init, after the segments are mapped; collective where a transport is used. Ends the job with a
- * sentence. */
-void hm_far_start(const char *call);
+/* At init, after the segments, whose descriptors are given (-1: none), are mapped; collective where a transport is used.
+ * Ends the job with a sentence. */
+void hm_far_start(const int descriptor[HM_SEGMENTS], const char *call);
+/* For messages, which hold `kind` first: as in transport.h, on hm_ctx_inner. The bytes are copied. */
+void hm_far_message(int pe, const void *message, size_t bytes);
 /* At finalize: completes what is under way on all contexts, before the last meeting; and behind it. */
 void hm_far_leave(void);
 void hm_far_stop(void);

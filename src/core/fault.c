@@ -16,6 +16,7 @@
 #include "core/image.h"
 #include "core/maps.h"
 #include "core/symbols.h"
+#include "core/place.h"
 #include "core/symm.h"
 #include "core/world.h"
 
@@ -213,7 +214,8 @@ static void add_out_of_memory(struct hm_text *t, const struct fault *f)
     struct hm_memlimit limit;
     for (unsigned i = 0; i < hm_symm.npes && all; i++)
         if (hm_symm.peer[i].heap) all = count_committed(i, until, &bytes);
-    hm_text_add(t, ": out of memory: the symmetric heaps of all PEs have committed ");
+    hm_text_add(t, hm_places.machines > 1 ? ": out of memory: the symmetric heaps of the PEs of this machine have committed "
+                                          : ": out of memory: the symmetric heaps of all PEs have committed ");
     hm_text_add(t, all ? "" : "at least ");
     hm_text_bytes(t, bytes);
     if (add_file_system(t, f->addr)) return;

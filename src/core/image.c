@@ -144,14 +144,17 @@ static int scan_executable(struct dl_phdr_info *info, size_t size, void *arg)
     return 1; /* the first object is the executable */
 }
 
-/* Without a build id, two files are the same program if they are the same file. */
+/* Without a build id, two files are the same program if they hold the same: copies on several machines do. */
 static void hash_file(struct scan *s)
 {
     struct stat st;
-    if (s->has_build_id || stat("/proc/self/exe", &st) != 0) return;
-    uint64_t is[] = {st.st_dev, st.st_ino, (uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec,
-                     (uint64_t)st.st_mtim.tv_nsec};
-    s->hash = hash_bytes(s->hash, is, sizeof is);
+    int fd = s->has_build_id ? -1 : open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    size_t words = fstat(fd, &st) == 0 ? (size_t)st.st_size / sizeof(uint64_t) : 0;
+    const uint64_t *at = words ? mmap(NULL, words * sizeof *at, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    for (size_t i = 0; at != MAP_FAILED && i < words; i++) s->hash = (s->hash ^ at[i]) * 0x9e3779b97f4a7c15ull;
+    if (at != MAP_FAILED) munmap((void *)at, words * sizeof *at);
+    close(fd);
 }
 
 static void scan(struct scan *s)

@@ -5,53 +5,38 @@
  * A waiter that leaves gives its ticket back if it is the newest one. Otherwise it leaves it in a table in job memory,
  * where a release that comes to it finds it, takes it out and goes on to the next. Who leaves writes the entry and then
  * looks at the served half, a release changes the served half and then looks for the entry: one of them at least sees
- * the other, and who takes the entry out has the lock. There is no entry for a lock that is free. */
+ * the other, and who takes the entry out has the lock. There is no entry for a lock that is free.
+ *
+ * All this is for the PEs of the machine of PE 0; farlock.c is for those of others. */
 #include <string.h>
 
 #include "base/futex.h"
 #include "base/log.h"
 #include "core/order.h"
+#include "core/place.h"
 #include "core/symm.h"
+#include "core/ticket.h"
 #include "core/wait.h"
 #include "core/world.h"
 
-enum { HOME = 0 };
+enum { HOME = HM_LOCK_HOME };
 
-struct ticket_lock {
-    uint32_t next, served;
-};
-_Static_assert(sizeof(struct ticket_lock) == sizeof(long), "a lock must fit a long");
-
-static struct ticket_lock *find(long *lock, const char *call)
+static struct hm_ticket_lock *find(long *lock, const char *call)
 {
     char *at = hm_symm_reach_mapped(lock, sizeof *lock, HOME, call, "lock");
     if (hm_unlikely((uintptr_t)lock % sizeof *lock))
         hm_die(call, "lock: %p is not aligned to the %zu bytes of a long", (void *)lock, sizeof *lock);
-    return (struct ticket_lock *)at;
+    return (struct hm_ticket_lock *)at;
 }
 
-static uint64_t word_of(struct ticket_lock l)
+static bool change(struct hm_ticket_lock *l, struct hm_ticket_lock from, struct hm_ticket_lock to)
 {
-    uint64_t w;
-    memcpy(&w, &l, sizeof w);
-    return w;
-}
-
-static struct ticket_lock lock_of(uint64_t w)
-{
-    struct ticket_lock l;
-    memcpy(&l, &w, sizeof l);
-    return l;
-}
-
-static bool change(struct ticket_lock *l, struct ticket_lock from, struct ticket_lock to)
-{
-    uint64_t old = word_of(from);
-    return __atomic_compare_exchange_n((uint64_t *)l, &old, word_of(to), false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+    uint64_t old = hm_ticket_word(from);
+    return __atomic_compare_exchange_n((uint64_t *)l, &old, hm_ticket_word(to), false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
 /* Whoever comes to hold the lock looks at this half at last, which the holder before him has written. */
-static bool is_served(const struct ticket_lock *l, uint32_t ticket)
+static bool is_served(const struct hm_ticket_lock *l, uint32_t ticket)
 {
     return __atomic_load_n(&l->served, __ATOMIC_SEQ_CST) == ticket;
 }
@@ -110,7 +95,7 @@ static bool is_ticket(const struct hm_abandoned *e, uint64_t key, uint32_t ticke
 /* True when `turn` had been abandoned and the caller has taken it out: then the lock is the caller's. While the entry
  * stays as it was seen nobody else is served under that ticket, so who sees its turn in between may have it, even if
  * that is not the turn he has seen come: tickets begin anew at 0. */
-static bool ticket_take(struct ticket_lock *l, uint64_t key, uint32_t turn)
+static bool ticket_take(struct hm_ticket_lock *l, uint64_t key, uint32_t turn)
 {
     struct hm_job *job = hm_world.job;
     if (hm_likely(!__atomic_load_n(&job->abandoned_count, __ATOMIC_SEQ_CST))) return false;
@@ -127,12 +112,12 @@ static bool ticket_take(struct ticket_lock *l, uint64_t key, uint32_t turn)
 /* --- set, test, clear --- */
 
 /* By whoever holds the lock: on to the next ticket whose owner is there. */
-static void release(struct ticket_lock *l, uint64_t key)
+static void release(struct hm_ticket_lock *l, uint64_t key)
 {
     uint32_t turn;
     do {
-        struct ticket_lock now = lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
-        if (now.next == now.served + 1 && change(l, now, (struct ticket_lock){0, 0})) return; /* nobody queues */
+        struct hm_ticket_lock now = hm_ticket_lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
+        if (now.next == now.served + 1 && change(l, now, (struct hm_ticket_lock){0, 0})) return; /* nobody queues */
         turn = now.served + 1;
         __atomic_store_n(&l->served, turn, __ATOMIC_SEQ_CST);
     } while (hm_unlikely(ticket_take(l, key, turn)));
@@ -141,12 +126,12 @@ static void release(struct ticket_lock *l, uint64_t key)
 
 /* The caller has not been served yet and does not want to be. False: there is no room for its ticket, it must wait on.
  */
-static bool withdraw(struct ticket_lock *l, uint32_t ticket, uint64_t key)
+static bool withdraw(struct hm_ticket_lock *l, uint32_t ticket, uint64_t key)
 {
-    struct ticket_lock now = lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
+    struct hm_ticket_lock now = hm_ticket_lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
     while (now.next == ticket + 1 && now.served != ticket) {
-        if (change(l, now, (struct ticket_lock){ticket, now.served})) return true;
-        now = lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
+        if (change(l, now, (struct hm_ticket_lock){ticket, now.served})) return true;
+        now = hm_ticket_lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
     }
     if (!is_served(l, ticket)) {
         uint32_t state;
@@ -158,7 +143,7 @@ static bool withdraw(struct ticket_lock *l, uint32_t ticket, uint64_t key)
     return true;
 }
 
-static void wait_for_turn(struct ticket_lock *l, uint32_t ticket, long *lock, const char *call)
+static void wait_for_turn(struct hm_ticket_lock *l, uint32_t ticket, long *lock, const char *call)
 {
     struct hm_wait w;
     bool in_heap = false;
@@ -178,18 +163,29 @@ end:
     hm_wait_end(&w);
 }
 
+void hm_lock_release_at(uint64_t offset, bool in_heap)
+{
+    const struct hm_peer *home = &hm_symm.peer[HOME];
+    release((struct hm_ticket_lock *)((in_heap ? home->heap : home->data) + offset), offset << 1 | in_heap);
+}
+
 void hm_lock_set(long *lock, const char *call)
 {
-    struct ticket_lock *l = find(lock, call);
+    if (hm_place_is_far(HOME)) {
+        hm_farlock_set(lock, call);
+        return;
+    }
+    struct hm_ticket_lock *l = find(lock, call);
     uint32_t ticket = __atomic_fetch_add(&l->next, 1, __ATOMIC_SEQ_CST);
     if (!is_served(l, ticket)) wait_for_turn(l, ticket, lock, call);
 }
 
 int hm_lock_test(long *lock, const char *call)
 {
-    struct ticket_lock *l = find(lock, call);
-    struct ticket_lock now = lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
-    if (now.next == now.served && change(l, now, (struct ticket_lock){now.next + 1, now.served}) &&
+    if (hm_place_is_far(HOME)) return hm_farlock_test(lock, call);
+    struct hm_ticket_lock *l = find(lock, call);
+    struct hm_ticket_lock now = hm_ticket_lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
+    if (now.next == now.served && change(l, now, (struct hm_ticket_lock){now.next + 1, now.served}) &&
         is_served(l, now.served))
         return 0;
     hm_test_failed();
@@ -198,8 +194,12 @@ int hm_lock_test(long *lock, const char *call)
 
 void hm_lock_clear(long *lock, const char *call)
 {
-    struct ticket_lock *l = find(lock, call);
-    struct ticket_lock now = lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
+    if (hm_place_is_far(HOME)) {
+        hm_farlock_clear(lock, call);
+        return;
+    }
+    struct hm_ticket_lock *l = find(lock, call);
+    struct hm_ticket_lock now = hm_ticket_lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
     hm_quiet(&hm_ctx_default);
     if (now.next == now.served) hm_die(call, "lock: the lock at %p is not held by anybody", (void *)lock);
     release(l, key_of(lock));

@@ -1,8 +1,10 @@
 #include "core/order.h"
 
 #include "base/log.h"
+#include "core/place.h"
 #include "core/symm.h"
 #include "core/wait.h"
+#include "core/work.h"
 #include "core/world.h"
 
 static const struct hm_purpose barrier = {.kind = HM_COLL_BARRIER}, sync_only = {.kind = HM_COLL_SYNC};
@@ -32,17 +34,35 @@ void hm_set_sync(struct hm_team *set, const char *call) { hm_sync_enter(&set->sy
 
 /* --- one with one --- */
 
-/* How often PE `a` has come to meet PE `b`. */
-static uint32_t *pair_count(int a, int b)
+/* How often PE `a` has come to meet PE `b`, both of this machine. */
+static uint32_t *pair_here(int a, int b)
 {
-    int npes = hm_world.job->npes;
-    return (uint32_t *)((char *)hm_world.job + hm_job_pairs_at(npes)) + (size_t)a * npes + b;
+    int npes = hm_places.local_npes;
+    return (uint32_t *)((char *)hm_world.job + hm_job_pairs_at(npes)) + (size_t)hm_place_local(a) * npes + hm_place_local(b);
 }
+
+/* The same where only `b` is: in its work memory. */
+static uint32_t *pair_from_far(int a, int b) { return (uint32_t *)(hm_symm.peer[b].work + hm_work_pairs_at()) + a; }
+
+static uint32_t *pair_count(int a, int b) { return hm_place_is_far(a) ? pair_from_far(a, b) : pair_here(a, b); }
 
 bool hm_pair_is_ahead(int a, int b)
 {
+    if (hm_place_is_far(a) || hm_place_is_far(b)) return false; /* nobody can tell */
     uint32_t mine = __atomic_load_n(pair_count(a, b), __ATOMIC_ACQUIRE);
     return (int32_t)(__atomic_load_n(pair_count(b, a), __ATOMIC_ACQUIRE) - mine) < 0;
+}
+
+/* Tells the other one; gives how often this PE has come by now. */
+static uint32_t come_to(int pe)
+{
+    if (hm_place_is_far(pe)) {
+        size_t at = hm_work_pairs_at() + (size_t)hm_world.pe * sizeof(uint32_t);
+        return (uint32_t)hm_far_amo_at(HM_AMO_FETCH_ADD, (struct hm_place){pe, HM_SEGMENT_WORK, at}, 4, 1, 0) + 1;
+    }
+    uint32_t turn = __atomic_add_fetch(pair_here(hm_world.pe, pe), 1, __ATOMIC_SEQ_CST);
+    hm_bell_knock(&hm_symm.peer[pe].page->meet_bell);
+    return turn;
 }
 
 void hm_sync_pe(int pe, const char *call)
@@ -52,9 +72,7 @@ void hm_sync_pe(int pe, const char *call)
         hm_die(call, "pe: %d is not a PE of this job, whose PEs are 0 to %d", pe, hm_world.npes - 1);
     hm_quiet(&hm_ctx_default);
     if (pe == hm_world.pe) return;
-    uint32_t turn = __atomic_add_fetch(pair_count(hm_world.pe, pe), 1, __ATOMIC_SEQ_CST);
-    uint32_t *theirs = pair_count(pe, hm_world.pe);
-    hm_bell_knock(&hm_symm.peer[pe].page->meet_bell);
+    uint32_t turn = come_to(pe), *theirs = pair_count(pe, hm_world.pe);
     if ((int32_t)(__atomic_load_n(theirs, __ATOMIC_ACQUIRE) - turn) >= 0) return;
     struct hm_wait w;
     hm_wait_begin(&w, hm_wait_meet_bell(), false, call);

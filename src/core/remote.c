@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "base/os.h"
+#include "core/place.h"
 #include "core/symm.h"
 #include "core/world.h"
 #include "memkind/memkind.h"
@@ -22,6 +23,7 @@ static struct {
     char *at; /* the one range; NULL: mapped one by one */
     size_t bytes, stride;
 } range;
+static size_t work_bytes;
 static struct hm_image data_layout;
 static bool keep; /* the heaps stay mapped behind the last finalize */
 
@@ -62,8 +64,9 @@ static HM_COLD void no_address_space(size_t bytes, int error, int npes, const ch
            hm_symm.heap_size, bytes, strerror(error));
 }
 
-void hm_remote_map_heaps(const int *fds, int npes, const char *call)
+void hm_remote_map_heaps(const int *fds, int nfds, const char *call)
 {
+    int npes = hm_places.local_npes;
     range.stride = heap_stride();
     if (__builtin_mul_overflow(range.stride, (size_t)npes, &range.bytes)) no_address_space(SIZE_MAX, ENOMEM, npes, call);
     range.at = hm_options.bind_range ? reserve(range.bytes, RANGE_WISH) : NULL;
@@ -71,29 +74,46 @@ void hm_remote_map_heaps(const int *fds, int npes, const char *call)
         char *place = range.at ? range.at + (size_t)i * range.stride : reserve(range.stride, NULL);
         if (!place) no_address_space(range.bytes, errno, npes, call);
         void *at;
-        int e = hm_symm.heap_kind->map(fds[2 * i], hm_symm.heap_size, place, &at);
+        int pe = hm_place_pe(i), e = hm_symm.heap_kind->map(fds[nfds * pe], hm_symm.heap_size, place, &at);
         if (e) no_address_space(range.bytes, -e, npes, call);
-        hm_symm.peer[i].heap = at;
+        hm_symm.peer[pe].heap = at;
     }
 }
 
-void hm_remote_map_data(const int *fds, int npes, const struct hm_image *image, const char *call)
+void hm_remote_map_work(const int *fds, int nfds, size_t bytes, const char *call)
+{
+    const struct hm_memkind *host = hm_memkind_find("host");
+    work_bytes = bytes;
+    for (int i = 0; i < hm_places.local_npes; i++) {
+        void *at;
+        int pe = hm_place_pe(i), e = host->map(fds[nfds * pe + 2], bytes, NULL, &at);
+        if (e)
+            hm_die(call, "cannot map the %zu bytes that PE %d has for the traffic between machines: %s", bytes, pe,
+                   strerror(-e));
+        hm_symm.peer[pe].work = at;
+    }
+}
+
+void hm_remote_map_data(const int *fds, int nfds, const struct hm_image *image, const char *call)
 {
     data_layout = *image;
-    for (int i = 0; i < npes; i++) {
-        bool own = i == hm_world.pe;
-        hm_symm.peer[i].data = own ? (char *)image->base : hm_image_map_peer(fds[2 * i + 1], image);
-        if (!hm_symm.peer[i].data)
-            hm_die(call, "cannot map the static data of PE %d (%zu bytes): %s; SHMEM_STATIC=off does without", i,
+    for (int i = 0; i < hm_places.local_npes; i++) {
+        int pe = hm_place_pe(i);
+        bool own = pe == hm_world.pe;
+        hm_symm.peer[pe].data = own ? (char *)image->base : hm_image_map_peer(fds[nfds * pe + 1], image);
+        if (!hm_symm.peer[pe].data)
+            hm_die(call, "cannot map the static data of PE %d (%zu bytes): %s; SHMEM_STATIC=off does without", pe,
                    image->span, strerror(errno));
     }
 }
 
-void hm_remote_unmap(int npes)
+void hm_remote_unmap(void)
 {
-    for (int i = 0; i < npes; i++) {
-        struct hm_peer *peer = &hm_symm.peer[i];
-        if (peer->data && i != hm_world.pe) hm_image_unmap_peer(peer->data, &data_layout);
+    for (int i = 0; i < hm_places.local_npes; i++) {
+        int pe = hm_place_pe(i);
+        struct hm_peer *peer = &hm_symm.peer[pe];
+        if (peer->data && pe != hm_world.pe) hm_image_unmap_peer(peer->data, &data_layout);
+        if (peer->work) munmap(peer->work, work_bytes);
         if (!keep && !range.at && peer->heap) munmap(peer->heap, range.stride);
     }
     if (!keep && range.at) munmap(range.at, range.bytes);

@@ -48,6 +48,7 @@ struct hm_meeting { /* HM_TEAM_HEAD_BYTES */
     HM_ALIGNED(HM_LINE) uint32_t users; /* members that have left for good */
     HM_ALIGNED(HM_LINE) uint64_t words[16]; /* for collective algorithms */
 };
+_Static_assert(offsetof(struct hm_meeting, bell) == HM_TEAM_BELL_AT, "the launcher wakes who sleeps there");
 
 enum hm_sync_way { HM_SYNC_DISSEMINATION, HM_SYNC_COUNTER, HM_SYNC_SPAN };
 

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/futex.h"
 #include "base/log.h"
@@ -288,6 +289,14 @@ bool hm_wait_pause(struct hm_wait *w)
     case ANNOUNCE: step_announce(w); return true;
     default: return step_sleep(w);
     }
+}
+
+bool hm_wait_nap(struct hm_wait *w, uint64_t ns)
+{
+    struct timespec span = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    note_start(w);
+    hm_world_safe_point();
+    return goes_on(w, nanosleep(&span, NULL) != 0);
 }
 
 void hm_wait_end(struct hm_wait *w)

@@ -46,6 +46,8 @@ struct hm_wait {
 void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const char *call);
 bool hm_wait_pause(struct hm_wait *w);
 void hm_wait_end(struct hm_wait *w);
+/* A step that sleeps `ns`, for conditions that no bell tells of. */
+bool hm_wait_nap(struct hm_wait *w, uint64_t ns);
 
 /* The function that waits ask whether to leave, on the waiting thread: at least every 50 ms and behind every signal.
  * Not 0: leave. can_return 0: leaving ends the job. NULL: none. */

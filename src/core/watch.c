@@ -1,6 +1,7 @@
 #include "core/watch.h"
 
 #include "base/os.h"
+#include "core/place.h"
 #include "core/world.h"
 
 enum {
@@ -36,8 +37,8 @@ static bool is_met(const struct hm_peer *peer, const struct hm_blocked *b)
 /* Calls `visit` for every published wait for a word, until it says to stop. */
 static void each_word(bool (*visit)(struct hm_peer *peer, const struct hm_blocked *b, void *arg), void *arg)
 {
-    for (unsigned i = 0; i < hm_symm.npes; i++) {
-        struct hm_peer *peer = &hm_symm.peer[i];
+    for (int i = 0; i < hm_places.local_npes; i++) {
+        struct hm_peer *peer = &hm_symm.peer[hm_place_pe(i)];
         if (!(__atomic_load_n(&peer->bell->sleepers, __ATOMIC_ACQUIRE) & ~HM_BELL_NO_MEMBARRIER)) continue;
         for (int k = 0; k < HM_BLOCKED_SLOTS; k++) {
             const struct hm_blocked *b = &peer->page->blocked[k];

@@ -22,10 +22,12 @@
 #include "core/huge.h"
 #include "core/image.h"
 #include "core/order.h"
+#include "core/place.h"
 #include "core/remote.h"
 #include "core/symm.h"
 #include "core/team.h"
 #include "core/wait.h"
+#include "core/work.h"
 #include "memkind/memkind.h"
 
 struct hm_world hm_world = {.pe = -1};
@@ -124,9 +126,10 @@ void hm_world_global_exit(int status)
             __atomic_store_n(&job->stopping, 1, __ATOMIC_RELEASE);
         }
         hm_world.boot->exit_all(status);
-        for (int i = 0; i < hm_world.npes; i++) {
-            hm_bell_ring(hm_symm.peer[i].bell);
-            hm_bell_ring(&hm_symm.peer[i].page->meet_bell);
+        for (int i = 0; i < hm_places.local_npes; i++) {
+            struct hm_pe_page *page = hm_job_page(job, i);
+            hm_bell_ring(&page->bell);
+            hm_bell_ring(&page->meet_bell);
         }
         hm_bell_wake(&hm_team_world->sync.meeting->bell); /* its number counts meetings: no ring may change it */
     }
@@ -160,19 +163,22 @@ static void at_exit(int status, void *arg)
 /* What the PEs tell each other at init. */
 struct greeting {
     uint64_t heap_bytes, image_identity, image_span;
+    uint32_t program; /* hash of its file's name */
+    int32_t machine;
     uint32_t cgroup_cores, asked_cores;
     uint8_t membarrier, image_shared, affinity_known, mapped;
     uint8_t affinity[64];
-    char because[152];
+    char because[148];
 };
 _Static_assert(sizeof(struct greeting) <= HM_GATHER_MAX, "a greeting must fit the wire");
 
 struct start {
     struct hm_boot_world who;
     const struct hm_image *image;
-    int heap_fd;
+    int heap_fd, work_fd; /* work: -1 on one machine */
     struct greeting mine, *all;
-    int *fds; /* heap and image of each PE */
+    int *fds; /* heap, image and, on several machines, work memory of each PE; -1: of another machine */
+    int nfds; /* of each */
 };
 
 static void map_job(struct start *st, const char *call)
@@ -214,6 +220,32 @@ static void make_heap(struct start *st, const char *call)
     hm_world.page->heap_bytes = hm_symm.heap_size;
 }
 
+static void make_work(struct start *st, const char *call)
+{
+    st->work_fd = -1;
+    if (st->who.machines == 1) return;
+    size_t bytes = hm_work_bytes(st->who.npes);
+    int e = hm_memkind_find("host")->make(0, bytes, &st->work_fd);
+    if (e) hm_die(call, "cannot make %zu bytes of memory for the traffic between machines: %s%s", bytes, strerror(-e),
+                  e == -EFBIG ? " (raise the limit on file sizes, ulimit -f)" : "");
+}
+
+/* Of the file that runs, whatever folder it is in. */
+static uint32_t program_name_hash(void)
+{
+    uint32_t hash = 0x811c9dc5u;
+    for (const char *c = program_invocation_short_name; *c; c++) hash = (hash ^ (unsigned char)*c) * 0x01000193u;
+    return hash;
+}
+
+static void set_places(const struct start *st, const char *call)
+{
+    int32_t *machine = malloc((size_t)st->who.npes * sizeof *machine);
+    for (int i = 0; machine && i < st->who.npes; i++) machine[i] = st->all[i].machine;
+    if (!machine || hm_places_set(st->who.pe, st->who.npes, st->who.machines, machine)) hm_die(call, "out of memory");
+    free(machine);
+}
+
 static void greet(struct start *st, const char *call)
 {
     struct greeting *g = &st->mine;
@@ -230,30 +262,35 @@ static void greet(struct start *st, const char *call)
     g->affinity_known = hm_os_affinity(g->affinity, sizeof g->affinity);
     g->membarrier = hm_options.membarrier && hm_os_membarrier_register() == 0;
     g->mapped = hm_options.mapped;
+    g->machine = st->who.machine;
+    g->program = program_name_hash();
+    st->nfds = st->who.machines > 1 ? 3 : 2;
     st->all = calloc((size_t)st->who.npes, sizeof *st->all);
-    st->fds = calloc((size_t)st->who.npes * 2, sizeof *st->fds);
+    st->fds = calloc((size_t)st->who.npes * (size_t)st->nfds, sizeof *st->fds);
     if (!st->all || !st->fds) hm_die(call, "out of memory");
-    int mine[2] = {st->heap_fd, st->image->fd >= 0 ? st->image->fd : st->heap_fd};
+    int mine[3] = {st->heap_fd, st->image->fd >= 0 ? st->image->fd : st->heap_fd, st->work_fd};
     hm_world.page->blocked[0].kind = HM_BLOCKED_START;
     snprintf(hm_world.page->blocked[0].call, sizeof hm_world.page->blocked[0].call, "%s", call);
     hm_world.page->blocked[0].since = hm_os_now();
-    int e = hm_world.boot->gather(g, sizeof *g, st->all, mine, 2, st->fds);
+    int e = hm_world.boot->gather(g, sizeof *g, st->all, mine, st->nfds, st->fds);
     if (e) hm_die(call, "the PEs could not exchange what they need to reach each other: %s", strerror(-e));
     hm_world.page->blocked[0].kind = HM_BLOCKED_NOT;
+    set_places(st, call);
 }
 
-/* The CPUs that any of the PEs may use, within the tightest cgroup. All must come to the same number, as it decides how
- * they meet: what PE 0 was told by SHMEM_CORES counts. */
+/* The CPUs that any of the PEs of this machine may use, within the tightest cgroup. All must come to the same number, as
+ * it decides how they meet: what the first of them was told by SHMEM_CORES counts. */
 static int usable_cores(const struct start *st)
 {
     uint8_t any[sizeof st->mine.affinity] = {0};
     int limit = INT_MAX, n = 0;
     bool known = true;
-    if (st->all[0].asked_cores > 0) return (int)st->all[0].asked_cores;
-    for (int i = 0; i < st->who.npes; i++) {
-        for (size_t k = 0; k < sizeof any; k++) any[k] |= st->all[i].affinity[k];
-        known &= st->all[i].affinity_known;
-        if ((int)st->all[i].cgroup_cores < limit) limit = (int)st->all[i].cgroup_cores;
+    if (st->all[hm_place_pe(0)].asked_cores > 0) return (int)st->all[hm_place_pe(0)].asked_cores;
+    for (int i = 0; i < hm_places.local_npes; i++) {
+        const struct greeting *g = &st->all[hm_place_pe(i)];
+        for (size_t k = 0; k < sizeof any; k++) any[k] |= g->affinity[k];
+        known &= g->affinity_known;
+        if ((int)g->cgroup_cores < limit) limit = (int)g->cgroup_cores;
     }
     for (size_t k = 0; k < sizeof any; k++) n += __builtin_popcount(any[k]);
     if (!known || !n) n = hm_os_cores();
@@ -263,9 +300,10 @@ static int usable_cores(const struct start *st)
 static void agree_on_waiting(const struct start *st)
 {
     hm_world.membarrier = true;
-    for (int i = 0; i < st->who.npes; i++) hm_world.membarrier &= st->all[i].membarrier;
+    for (int i = 0; i < hm_places.local_npes; i++) hm_world.membarrier &= st->all[hm_place_pe(i)].membarrier;
     hm_world.cores = usable_cores(st);
-    int threads = hm_world.npes * (hm_options.mapped ? 1 : 2); /* a transport has a thread that must run while its PE waits */
+    bool has_far = !hm_options.mapped || hm_places.machines > 1;
+    int threads = hm_places.local_npes * (has_far ? 2 : 1); /* a transport has a thread that must run while its PE waits */
     hm_world.oversubscribed = threads > hm_world.cores;
     hm_world.job->cores = (uint32_t)hm_world.cores;
     hm_world.job->oversubscribed = hm_world.oversubscribed;
@@ -286,6 +324,19 @@ static void agree_on_ways(const struct start *st, const char *call)
     for (int i = 1; i < st->who.npes; i++)
         if (st->all[i].mapped != st->all[0].mapped)
             hm_die(call, "SHMEM_MAPPED differs between PE 0 and PE %d; set it alike for all PEs", i);
+}
+
+/* The same program in another build on some machine: its symmetric variables would lie elsewhere. */
+static void agree_on_program(const struct start *st, const char *call)
+{
+    const struct greeting *all = st->all;
+    for (int i = 1; i < st->who.npes; i++) {
+        if (all[i].machine == all[0].machine || all[i].program != all[0].program ||
+            all[i].image_identity == all[0].image_identity)
+            continue;
+        hm_die(call, "the program of PE %d, on another machine, has the name of that of PE 0 but is another build; have "
+               "all machines run the same file", i);
+    }
 }
 
 /* Static data is shared when all PEs could share it and run the same program; NULL, or why not. */
@@ -311,16 +362,18 @@ static void map_peers(struct start *st, const char *call)
     int npes = st->who.npes;
     hm_symm.peer = calloc((size_t)npes, sizeof *hm_symm.peer);
     if (!hm_symm.peer) hm_die(call, "out of memory");
-    for (int i = 0; i < npes; i++) {
-        hm_symm.peer[i].page = hm_job_page(hm_world.job, i);
-        hm_symm.peer[i].bell = &hm_symm.peer[i].page->bell;
+    for (int i = 0; i < hm_places.local_npes; i++) {
+        struct hm_peer *peer = &hm_symm.peer[hm_place_pe(i)];
+        peer->page = hm_job_page(hm_world.job, i);
+        peer->bell = &peer->page->bell;
     }
-    hm_remote_map_heaps(st->fds, npes, call);
+    hm_remote_map_heaps(st->fds, st->nfds, call);
+    if (st->work_fd >= 0) hm_remote_map_work(st->fds, st->nfds, hm_work_bytes(npes), call);
     hm_symm.heap_base = (uintptr_t)hm_symm.peer[hm_world.pe].heap;
     hm_symm.data_base = st->image->base;
     hm_symm.data_span = st->image->span;
     hm_symm.data_off_because = npes == 1 ? NULL : agree_on_data(st);
-    if (!hm_symm.data_off_because) hm_remote_map_data(st->fds, npes, st->image, call);
+    if (!hm_symm.data_off_because) hm_remote_map_data(st->fds, st->nfds, st->image, call);
     hm_symm.real_data_limit = hm_symm.data_off_because ? 0 : hm_symm.data_span;
     hm_symm.data_limit = hm_symm_is_open() ? hm_symm.real_data_limit : 0;
     if (hm_symm.data_off_because) hm_debug("static data is not shared: %s", hm_symm.data_off_because);
@@ -329,10 +382,9 @@ static void map_peers(struct start *st, const char *call)
 static void close_descriptors(struct start *st)
 {
     close(st->heap_fd);
-    for (int i = 0; i < st->who.npes; i++) {
-        close(st->fds[2 * i]);
-        close(st->fds[2 * i + 1]);
-    }
+    if (st->work_fd >= 0) close(st->work_fd);
+    for (int i = 0; i < st->who.npes * st->nfds; i++)
+        if (st->fds[i] >= 0) close(st->fds[i]);
     free(st->fds);
     free(st->all);
 }
@@ -407,17 +459,19 @@ static void open_world(const char *call)
     refuse_copies(call); /* now that one PE can speak for all */
     check_headers(call);
     make_heap(&st, call);
+    make_work(&st, call);
     greet(&st, call);
     agree_on_heaps(&st, call);
     agree_on_waiting(&st);
     agree_on_ways(&st, call);
+    agree_on_program(&st, call);
     map_peers(&st, call);
     if (hm_alloc_start(hm_symm.heap_size, st.heap_fd)) hm_die(call, "out of memory for the records of the heap");
     hm_huge_start();
-    close_descriptors(&st);
     hm_symm.npes = (unsigned)hm_world.npes;
     hm_team_start();
-    hm_far_start(call);
+    hm_far_start((int[HM_SEGMENTS]){st.heap_fd, st.image->fd, st.work_fd}, call);
+    close_descriptors(&st);
     print_banner();
     if (hm_options.signals) hm_fault_install();
     static bool exit_hook;
@@ -483,7 +537,8 @@ static void close_world(void)
     hm_symm.npes = 0;
     hm_symm.heap_limit = hm_symm.real_heap_limit = 0;
     hm_symm.data_limit = hm_symm.real_data_limit = 0;
-    hm_remote_unmap(hm_world.npes);
+    hm_remote_unmap();
+    hm_places_clear();
     free(hm_symm.peer);
     hm_symm.peer = NULL;
     hm_world.boot->stop();

@@ -1,6 +1,6 @@
 /* Command lines of oshrun, put together at random from pieces and then damaged: none may crash the parser,
  * leak, or be accepted with values that the rest of oshrun does not expect. Arguments: seed, rounds. */
-/* with: tools/oshrun/options.c src/base/option.c src/base/log.c */
+/* with: tools/oshrun/options.c tools/oshrun/machines.c src/base/option.c src/base/log.c */
 /* libs: -lm */
 /* timeout: 120 */
 #define _GNU_SOURCE
@@ -79,6 +79,13 @@ static const char *const pieces[] = {
     "--heap=",
     "--timeout=0",
     "--timeout=0.5",
+    "--machines",
+    "--machines=2",
+    "--machines=3+1",
+    "--machines=cyclic:2",
+    "cyclic:3",
+    "1+2+1",
+    "99999999999999999999+1",
 };
 
 static char *damage(const char *piece)
@@ -118,6 +125,23 @@ static void must(int ok, const char *what, char **words, int n)
     exit(1);
 }
 
+/* Each machine has a PE, and they are numbered by the lowest PE on each. */
+static void check_layout(const struct hm_layout *layout, int npes, char **words, int n)
+{
+    int seen = 0;
+    char list[64];
+    must(layout->machines >= 1 && layout->machines <= npes, "number of machines", words, n);
+    must(layout->machine_of || layout->machines == 1, "machines without PEs", words, n);
+    for (int pe = 0; layout->machine_of && pe < npes; pe++) {
+        must(layout->machine_of[pe] >= 0 && layout->machine_of[pe] <= seen, "number of a machine", words, n);
+        if (layout->machine_of[pe] == seen) seen++;
+    }
+    if (!layout->machine_of) return;
+    must(seen == layout->machines, "a machine without a PE", words, n);
+    hm_layout_list(layout, npes, (int)random_below((uint32_t)seen), list, sizeof list);
+    must(*list && strlen(list) < sizeof list, "a list of PEs", words, n);
+}
+
 static void check_run(const struct hm_run *run, char **words, int n)
 {
     int sum = 0;
@@ -129,6 +153,7 @@ static void check_run(const struct hm_run *run, char **words, int n)
         for (int k = 0; k < p->nset; k++)
             must(strchr(p->set[k], '=') > p->set[k], "a variable without a name", words, n);
     }
+    check_layout(&run->layout, run->npes, words, n);
     must(sum == run->npes && sum <= HM_JOB_MAX_PES && run->nprograms > 0, "sum of the PEs", words, n);
     must(run->stdin_pe >= HM_STDIN_ALL && run->stdin_pe < run->npes, "reader of the input", words, n);
     must(run->timeout >= 0 && run->timeout <= 1e9 && run->grace >= 0 && run->grace <= 1e9 && run->interrupt_grace >= 0, "times", words, n);

@@ -46,6 +46,7 @@ static int open_descriptors(void)
 }
 
 static struct hm_hub hub;
+static const int machine_of[NPES] = {0, 1, 1, 0, 1}, local_of[NPES] = {0, 0, 1, 1, 2};
 static int wire[NPES];
 static int null_fd;
 
@@ -169,6 +170,8 @@ static void right_exchange(void)
         send_right(pe, HM_MSG_HELLO, 0, &hello, sizeof hello, 0);
         must(hm_hub_read(&hub, pe) == HM_HUB_JOINED, "a right hello is not welcome");
         must(receive(pe, &head, body, sizeof body) == HM_MSG_WELCOME && head.nfds == 2, "no welcome");
+        struct hm_welcome right = {pe, NPES, machine_of[pe], 2, local_of[pe], machine_of[pe] ? 3 : 2};
+        must(head.len == sizeof right && !memcmp(body, &right, sizeof right), "a wrong welcome");
     }
     for (int round = 0; round < 2; round++) {
         int len = 1 + (int)random_below(HM_GATHER_MAX), nfds = (int)random_below(5);
@@ -202,8 +205,12 @@ int main(int argc, char **argv)
     int job_fd = memfd_create("job", 0), before = open_descriptors();
     size_t bytes = hm_job_pairs_at(NPES);
     if (job_fd < 0 || ftruncate(job_fd, (off_t)bytes) != 0) return 1;
-    struct hm_job *job = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, job_fd, 0);
-    must(job != MAP_FAILED && hm_hub_open(&hub, NPES, job, job_fd) == 0, "set-up");
+    struct hm_machine machines[2] = {{.job_fd = job_fd}, {.job_fd = job_fd}};
+    for (int i = 0; i < 2; i++) {
+        machines[i].job = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, job_fd, 0);
+        must(machines[i].job != MAP_FAILED, "job memory");
+    }
+    must(hm_hub_open(&hub, NPES, machines, 2, machine_of) == 0, "set-up");
     for (int pe = 0; pe < NPES; pe++)
         must(hm_hub_wire(&hub, pe, &wire[pe]) == 0, "a wire");
     right_exchange();
@@ -218,7 +225,8 @@ int main(int argc, char **argv)
     for (int pe = 0; pe < NPES; pe++)
         close(wire[pe]);
     hm_hub_close(&hub);
-    munmap(job, bytes);
+    for (int i = 0; i < 2; i++)
+        munmap(machines[i].job, bytes);
     must(open_descriptors() == before, "descriptors are left");
     printf("%ld packets\n", rounds * 300);
     return 0;

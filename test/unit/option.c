@@ -193,7 +193,7 @@ static void test_malformed(void)
 static void test_unknown(void)
 {
     static const char *const known[] = {"SHMEM_PE", "SHMEM_NPES", "SHMEM_LOCAL_PE", "SHMEM_LOCAL_NPES",
-                                        "SHMEM_LAUNCH"};
+                                        "SHMEM_LAUNCH", "SHMEM_MACHINES"};
     for (size_t i = 0; i < HM_COUNT(known); i++)
         setenv(known[i], "1", 1);
     setenv("SHMEM_SYMETRIC_SIZE", "1g", 1);

@@ -6,6 +6,9 @@
 #include "base/os.h"
 #include "tree.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #define GLOBAL_EXIT_GRACE (500 * HM_MS) /* for the PEs that did not call it */
 #define GLOBAL_EXIT_LATE (1000 * HM_MS) /* more, for the one that did */
 #define LINGER (150 * HM_MS)
@@ -19,7 +22,7 @@ void hm_end_phase(struct hm_guard *g, enum hm_phase phase, int64_t length)
 
 void hm_end_term(struct hm_guard *g)
 {
-    __atomic_store_n(&g->hub.job->stopping, 2, __ATOMIC_RELEASE);
+    hm_hub_stopping(&g->hub, 2);
     hm_control_signal_all(g, SIGTERM);
     hm_control_continue(g);
     hm_end_phase(g, HM_PHASE_TERM, TERM_GRACE);
@@ -43,12 +46,37 @@ void hm_end_fail(struct hm_guard *g, int status)
         hm_end_term(g);
 }
 
+static void ring(struct hm_bell *bell)
+{
+    __atomic_fetch_add(&bell->seq, 1, __ATOMIC_SEQ_CST);
+    hm_futex_wake(&bell->seq, INT_MAX);
+}
+
+/* Who sleeps in a meeting, in any team slot that has been used. */
+static void wake_meetings(const struct hm_machine *m)
+{
+    size_t bytes = hm_job_bytes(m->npes), slots_at = hm_job_slots_at(m->npes), step = hm_job_slot_bytes(m->npes);
+    char *job = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m->job_fd, 0);
+    if (job == MAP_FAILED) return; /* they look up by themselves, only later */
+    off_t data = (off_t)slots_at;
+    while ((data = lseek(m->job_fd, data, SEEK_DATA)) >= 0) {
+        size_t slot_at = slots_at + hm_round_down((size_t)data - slots_at, step);
+        hm_futex_wake(&((struct hm_bell *)(job + slot_at + HM_TEAM_BELL_AT))->seq, INT_MAX);
+        data = (off_t)(slot_at + step);
+    }
+    munmap(job, bytes);
+}
+
+/* The caller of global_exit wakes those of his machine; who sleeps on another one hears of it from us. */
 static void ring_all(struct hm_guard *g)
 {
+    for (int i = 0; g->hub.nmachines > 1 && i < g->hub.nmachines; i++)
+        wake_meetings(&g->hub.machines[i]);
     for (int pe = 0; pe < g->npes; pe++) {
-        struct hm_bell *bell = &hm_job_page(g->hub.job, pe)->bell;
-        __atomic_fetch_add(&bell->seq, 1, __ATOMIC_SEQ_CST);
-        hm_futex_wake(&bell->seq, INT_MAX);
+        struct hm_pe_page *page = hm_hub_page(&g->hub, pe);
+        ring(&page->bell);
+        ring(&page->meet_bell);
+        ring(&page->lock_bell);
     }
 }
 
@@ -62,8 +90,9 @@ void hm_end_exit_all(struct hm_guard *g, int pe, int status)
     if (g->phase != HM_PHASE_RUN && g->phase != HM_PHASE_LINGER) return;
     g->exit_status = status;
     g->exit_all_pe = pe;
-    g->hub.job->exit_status = status;
-    __atomic_store_n(&g->hub.job->stopping, 1, __ATOMIC_RELEASE);
+    for (int i = 0; i < g->hub.nmachines; i++)
+        g->hub.machines[i].job->exit_status = status;
+    hm_hub_stopping(&g->hub, 1);
     ring_all(g);
     hm_end_phase(g, HM_PHASE_GRACE, GLOBAL_EXIT_GRACE);
 }
@@ -110,7 +139,7 @@ void hm_end_next(struct hm_guard *g)
 /* The groups first, which needs no look into /proc; then whoever is left. */
 void hm_end_kill(struct hm_guard *g)
 {
-    __atomic_store_n(&g->hub.job->stopping, 2, __ATOMIC_RELEASE);
+    hm_hub_stopping(&g->hub, 2);
     for (int pe = 0; pe < g->npes; pe++) {
         const struct hm_pe *p = &g->pes[pe];
         if (!p->pid || p->exited) continue;

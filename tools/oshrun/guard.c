@@ -151,7 +151,7 @@ static void loop(struct hm_guard *g)
 static int need_files(struct hm_guard *g)
 {
     struct rlimit limit;
-    rlim_t need = 64 + 12 * (rlim_t)g->npes;
+    rlim_t need = 64 + 12 * (rlim_t)g->npes + (rlim_t)g->run->layout.machines;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need) return 0;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
@@ -164,26 +164,47 @@ static int need_files(struct hm_guard *g)
     return -EMFILE;
 }
 
-static int open_job(struct hm_guard *g)
+static int open_job(struct hm_guard *g, struct hm_machine *machine)
 {
-    size_t bytes = hm_job_bytes(g->npes);
+    size_t bytes = hm_job_bytes(machine->npes);
     int fd = hm_os_memfd("hbmesh-job", bytes);
     if (fd < 0) {
         hm_guard_say(g, "cannot make the job memory of %zu bytes: %s%s", bytes, strerror(-fd),
                      fd == -EFBIG ? " (raise the limit of file sizes: ulimit -f)" : "");
         return fd;
     }
-    struct hm_job *job = mmap(NULL, hm_job_pairs_at(g->npes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct hm_job *job = mmap(NULL, hm_job_pairs_at(machine->npes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (job == MAP_FAILED) {
         hm_guard_say(g, "cannot map the job memory: %s", strerror(errno));
         return -ENOMEM;
     }
     job->magic = HM_JOB_MAGIC;
     job->version = HM_JOB_VERSION;
-    job->npes = g->npes;
+    job->npes = machine->npes;
     job->bytes = bytes;
-    int rc = hm_hub_open(&g->hub, g->npes, job, fd);
+    machine->job = job;
+    machine->job_fd = fd;
+    return 0;
+}
+
+static void say_machine(struct hm_guard *g, int i)
+{
+    char list[512];
+    hm_layout_list(&g->run->layout, g->npes, i, list, sizeof list);
+    hm_guard_say(g, "make-believe machine %d of %d: PE%s %s", i, g->hub.nmachines,
+                 g->machines[i].npes > 1 ? "s" : "", list);
+}
+
+static int open_machines(struct hm_guard *g)
+{
+    const struct hm_layout *layout = &g->run->layout;
+    g->machines = calloc((size_t)layout->machines, sizeof *g->machines);
+    int rc = g->machines ? hm_hub_open(&g->hub, g->npes, g->machines, layout->machines, layout->machine_of) : -ENOMEM;
     if (rc) hm_guard_say(g, "out of memory");
+    for (int i = 0; !rc && i < layout->machines; i++) {
+        rc = open_job(g, &g->machines[i]);
+        if (!rc && layout->machines > 1 && g->run->verbose) say_machine(g, i);
+    }
     return rc;
 }
 
@@ -254,7 +275,7 @@ static int start_pe(struct hm_guard *g, int pe)
 static int start(struct hm_guard *g)
 {
     int rc = need_files(g);
-    if (!rc) rc = open_job(g);
+    if (!rc) rc = open_machines(g);
     if (!rc) rc = open_events(g);
     if (!rc) rc = make_output(g);
     if (!rc) rc = open_pes(g);
@@ -297,7 +318,7 @@ void hm_guard_run(const struct hm_run *run, const struct hm_origin *origin, int 
         loop(g);
     else
         g->exit_status = 1;
-    if (g->hub.job) clear_away(g);
+    if (g->hub.members) clear_away(g);
     if (g->pes) hm_relay_drain(g);
     if (run->verbose) hm_guard_say(g, "the job has ended with status %d", g->exit_status);
     hm_guard_note(g, HM_NOTE_DONE, g->exit_status);

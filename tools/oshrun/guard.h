@@ -70,6 +70,7 @@ struct hm_guard {
     int npes, live; /* live: PEs that have not ended */
     struct hm_pe *pes;
     struct hm_hub hub;
+    struct hm_machine *machines; /* more than one: make-believe */
     struct hm_sink sinks[2];
     int control, signals, epoll, start_errors[2], input;
     struct hm_spool *spool; /* --stdin all */

@@ -24,9 +24,21 @@ static void close_all(const int *fds, size_t n)
         close(fds[i]);
 }
 
-int hm_hub_open(struct hm_hub *hub, int npes, struct hm_job *job, int job_fd)
+/* Local numbers ascend with PE numbers. */
+static void place_members(struct hm_hub *hub, const int *machine_of)
 {
-    *hub = (struct hm_hub){.npes = npes, .job = job, .job_fd = job_fd};
+    for (int i = 0; i < hub->nmachines; i++)
+        hub->machines[i].npes = 0;
+    for (int pe = 0; pe < hub->npes; pe++) {
+        struct hm_member *m = &hub->members[pe];
+        m->machine = machine_of ? machine_of[pe] : 0;
+        m->local = hub->machines[m->machine].npes++;
+    }
+}
+
+int hm_hub_open(struct hm_hub *hub, int npes, struct hm_machine *machines, int nmachines, const int *machine_of)
+{
+    *hub = (struct hm_hub){.npes = npes, .machines = machines, .nmachines = nmachines};
     hub->members = calloc((size_t)npes, sizeof *hub->members);
     hub->bytes = malloc((size_t)npes * HM_GATHER_MAX);
     hub->fds = malloc((size_t)npes * 4 * sizeof *hub->fds);
@@ -39,6 +51,7 @@ int hm_hub_open(struct hm_hub *hub, int npes, struct hm_job *job, int job_fd)
         m->wire = m->pidfd = m->lifeline = m->segment = -1;
         m->sent = npes;
     }
+    place_members(hub, machine_of);
     return 0;
 }
 
@@ -66,6 +79,12 @@ void hm_hub_close(struct hm_hub *hub)
     free(hub->bytes);
     free(hub->fds);
     *hub = (struct hm_hub){0};
+}
+
+void hm_hub_stopping(struct hm_hub *hub, uint32_t stopping)
+{
+    for (int i = 0; i < hub->nmachines; i++)
+        if (hub->machines[i].job) __atomic_store_n(&hub->machines[i].job->stopping, stopping, __ATOMIC_RELEASE);
 }
 
 int hm_hub_wire(struct hm_hub *hub, int pe, int *theirs)
@@ -235,15 +254,16 @@ static bool is_alive(struct hm_member *m)
 static int welcome(struct hm_hub *hub, int pe, pid_t pid)
 {
     struct hm_member *m = &hub->members[pe];
+    const struct hm_machine *machine = &hub->machines[m->machine];
     int life[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, life) != 0) return -errno;
-    struct hm_pe_page *page = hm_job_page(hub->job, pe);
+    struct hm_pe_page *page = hm_hub_page(hub, pe);
     page->pid = pid;
     page->status = 0;
     memset(page->blocked, 0, sizeof page->blocked);
     __atomic_store_n(&page->state, HM_PE_STARTED, __ATOMIC_RELEASE);
-    struct hm_welcome w = {pe, hub->npes, 0, 1, pe, hub->npes};
-    int fds[2] = {hub->job_fd, life[1]};
+    struct hm_welcome w = {pe, hub->npes, m->machine, hub->nmachines, m->local, machine->npes};
+    int fds[2] = {machine->job_fd, life[1]};
     int rc = packet_send(m->wire, HM_MSG_WELCOME, 0, &w, sizeof w, fds, 2);
     close(life[1]);
     if (rc) {
@@ -396,7 +416,7 @@ static enum hm_hub_event on_finalized(struct hm_hub *hub, int pe)
 {
     if (!hub->members[pe].pid) return HM_HUB_PACKET;
     uint32_t state = HM_PE_READY; /* unless the PE has gone on and said something newer */
-    __atomic_compare_exchange_n(&hm_job_page(hub->job, pe)->state, &state, HM_PE_FINALIZED, false,
+    __atomic_compare_exchange_n(&hm_hub_page(hub, pe)->state, &state, HM_PE_FINALIZED, false,
                                 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
     hm_hub_forget(hub, pe);
     close_fd(&hub->members[pe].segment);

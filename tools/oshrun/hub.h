@@ -18,7 +18,14 @@ struct hm_gather {
     int fds[4];
 };
 
+/* PEs that share one job memory. */
+struct hm_machine {
+    int npes, job_fd;
+    struct hm_job *job; /* header and pages */
+};
+
 struct hm_member {
+    int machine, local; /* local: number among the PEs of its machine */
     int wire;       /* the launcher's end; -1: closed */
     pid_t pid;      /* of the process that has joined; 0: nobody */
     int pidfd;      /* of it; -1: none */
@@ -33,8 +40,8 @@ struct hm_member {
 };
 
 struct hm_hub {
-    int npes, job_fd;
-    struct hm_job *job; /* header and pages */
+    int npes, nmachines;
+    struct hm_machine *machines; /* the caller's */
     struct hm_member *members;
     /* the gather being answered: nobody can begin another before it has received this one */
     unsigned char *bytes;
@@ -55,8 +62,20 @@ enum hm_hub_event {
     HM_HUB_TROUBLE,
 };
 
-int hm_hub_open(struct hm_hub *hub, int npes, struct hm_job *job, int job_fd);
+/* machine_of: of each PE; NULL: all are on the first. Machines are numbered by the lowest PE on each. */
+int hm_hub_open(struct hm_hub *hub, int npes, struct hm_machine *machines, int nmachines, const int *machine_of);
 void hm_hub_close(struct hm_hub *hub);
+
+static inline struct hm_job *hm_hub_job(const struct hm_hub *hub, int pe)
+{
+    return hub->machines[hub->members[pe].machine].job;
+}
+static inline struct hm_pe_page *hm_hub_page(const struct hm_hub *hub, int pe)
+{
+    return hm_job_page(hm_hub_job(hub, pe), hub->members[pe].local);
+}
+/* All machines learn that the job ends: see hm_job. */
+void hm_hub_stopping(struct hm_hub *hub, uint32_t stopping);
 
 /* Makes the wire of a PE. The other end goes to the PE: no close-on-exec. */
 int hm_hub_wire(struct hm_hub *hub, int pe, int *theirs);

@@ -228,6 +228,9 @@ static int apply_value(struct parse *p, enum option_id id, const char *name, con
     case OPTION_WDIR:
         p->program->wdir = value;
         return 0;
+    case OPTION_MACHINES:
+        p->run->machines = value;
+        return 0;
     case OPTION_OUTPUT:
         p->run->output = value;
         return 0;
@@ -340,6 +343,18 @@ static int parse_program(struct parse *p)
     return rc ? rc : parse_command(p);
 }
 
+/* Without a word about machines there is one. The environment is for many jobs: it need not fit each of them. */
+static int make_layout(struct parse *p)
+{
+    char why[256];
+    struct hm_run *run = p->run;
+    const char *given = run->machines, *spec = given ? given : getenv("SHMEM_MACHINES");
+    if (!spec || (!given && !*spec)) return 0;
+    int rc = hm_layout_parse(&run->layout, spec, run->npes, !given, why, sizeof why);
+    if (rc == -ENOMEM) return complain(p, "out of memory");
+    return rc ? complain(p, "%s%s: %s", given ? "--machines " : "SHMEM_MACHINES=", spec, why) : 0;
+}
+
 static int check_whole(struct parse *p)
 {
     struct hm_run *run = p->run;
@@ -348,12 +363,12 @@ static int check_whole(struct parse *p)
     if (run->stdin_pe >= run->npes)
         return complain(p, "--stdin %d: there is no such PE, they are numbered 0 to %d", run->stdin_pe,
                         run->npes - 1);
-    return 0;
+    return make_layout(p);
 }
 
 int hm_run_parse(struct hm_run *run, int argc, char **argv, FILE *err)
 {
-    *run = (struct hm_run){.grace = 0.5, .interrupt_grace = 2};
+    *run = (struct hm_run){.grace = 0.5, .interrupt_grace = 2, .layout.machines = 1};
     struct parse p = {.run = run, .word = argv + (argc > 0), .end = argv + argc, .err = err};
     int rc = parse_program(&p);
     while (!rc && p.word < p.end && !run->help && !run->version) {
@@ -372,6 +387,7 @@ void hm_run_free(struct hm_run *run)
         free(run->programs[i].set);
     }
     free(run->programs);
+    hm_layout_free(&run->layout);
     *run = (struct hm_run){0};
 }
 
@@ -392,11 +408,22 @@ static char **copy_words(char *const *words, int n)
     return copy;
 }
 
+static int *copy_numbers(const int *numbers, int n)
+{
+    int *copy = numbers ? malloc(sizeof *copy * (size_t)n) : NULL;
+    if (!numbers) return NULL;
+    if (!copy) abort();
+    memcpy(copy, numbers, sizeof *copy * (size_t)n);
+    return copy;
+}
+
 struct hm_run hm_run_copy(const struct hm_run *run)
 {
     struct hm_run copy = *run;
+    copy.layout.machine_of = copy_numbers(run->layout.machine_of, run->npes);
     copy.heap = copy_word(run->heap);
     copy.output = copy_word(run->output);
+    copy.machines = copy_word(run->machines);
     copy.programs = malloc(sizeof *copy.programs * (size_t)run->nprograms);
     if (!copy.programs) abort();
     for (int i = 0; i < run->nprograms; i++) {

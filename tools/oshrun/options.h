@@ -3,6 +3,7 @@
 #define OSHRUN_OPTIONS_H
 
 #include "base/base.h"
+#include "machines.h"
 
 #include <stdio.h>
 
@@ -25,7 +26,8 @@ struct hm_run {
     bool help, version; /* asked for: nothing else is to be done */
     enum hm_bind bind;
     int stdin_pe; /* or HM_STDIN_... */
-    const char *heap, *output;
+    const char *heap, *output, *machines;
+    struct hm_layout layout; /* what `machines`, or the environment, makes of it */
     double timeout; /* seconds; 0: none */
     double grace, interrupt_grace; /* before a kill; behind SIGINT interpreters have to say where they were */
 };

@@ -104,7 +104,7 @@ static void describe(struct hm_guard *g, char *text, size_t size, const struct h
 /* Copies out the i-th wait of a PE; false when there is none. */
 static bool blocked_at(const struct hm_guard *g, int pe, int i, struct hm_blocked *b)
 {
-    memcpy(b, &hm_job_page(g->hub.job, pe)->blocked[i], sizeof *b);
+    memcpy(b, &hm_hub_page(&g->hub, pe)->blocked[i], sizeof *b);
     return b->kind > HM_BLOCKED_NOT && b->kind <= HM_BLOCKED_START;
 }
 

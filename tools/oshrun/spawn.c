@@ -163,8 +163,8 @@ static void set_environment(const struct hm_guard *g, int pe, int wire)
     fstat(wire, &st);
     set_number("SHMEM_PE", pe);
     set_number("SHMEM_NPES", g->npes);
-    set_number("SHMEM_LOCAL_PE", pe);
-    set_number("SHMEM_LOCAL_NPES", g->npes);
+    set_number("SHMEM_LOCAL_PE", g->hub.members[pe].local);
+    set_number("SHMEM_LOCAL_NPES", g->machines[g->hub.members[pe].machine].npes);
     snprintf(text, sizeof text, "%d:%llu", wire, (unsigned long long)st.st_ino);
     setenv(HM_LAUNCH_VAR, text, 1);
     if (g->run->heap) setenv("SHMEM_SYMMETRIC_SIZE", g->run->heap, 1);

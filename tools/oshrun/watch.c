@@ -46,7 +46,7 @@ static void pe_check_starters(struct hm_guard *g)
  */
 static bool pe_spoke(struct hm_guard *g, int pe, int *status)
 {
-    const struct hm_pe_page *page = hm_job_page(g->hub.job, pe);
+    const struct hm_pe_page *page = hm_hub_page(&g->hub, pe);
     uint32_t state = __atomic_load_n(&page->state, __ATOMIC_ACQUIRE);
     if (state != HM_PE_SAID && state != HM_PE_LEAVING) return false;
     if (*status == 0) *status = page->status & 0xff;
@@ -57,8 +57,9 @@ static bool pe_spoke(struct hm_guard *g, int pe, int *status)
 /* PEs may follow a global_exit before the message of the one who called it has arrived. */
 static bool global_exit_began(struct hm_guard *g, int pe)
 {
-    if (__atomic_load_n(&g->hub.job->stopping, __ATOMIC_ACQUIRE) != 1) return false;
-    hm_end_exit_all(g, pe, g->hub.job->exit_status & 0xff);
+    const struct hm_job *job = hm_hub_job(&g->hub, pe);
+    if (__atomic_load_n(&job->stopping, __ATOMIC_ACQUIRE) != 1) return false;
+    hm_end_exit_all(g, pe, job->exit_status & 0xff);
     g->guessed_exit = true;
     return true;
 }
@@ -66,7 +67,7 @@ static bool global_exit_began(struct hm_guard *g, int pe)
 /* A PE that closed descriptors it does not know cannot say that it has finalized; its page still does. */
 static void settle_finalized(struct hm_guard *g, int pe)
 {
-    uint32_t state = __atomic_load_n(&hm_job_page(g->hub.job, pe)->state, __ATOMIC_ACQUIRE);
+    uint32_t state = __atomic_load_n(&hm_hub_page(&g->hub, pe)->state, __ATOMIC_ACQUIRE);
     if (g->hub.members[pe].pid && state == HM_PE_FINALIZED) hm_hub_forget(&g->hub, pe);
 }
 

@@ -17,6 +17,7 @@
 #include "core/place.h"
 #include "core/span.h"
 #include "core/symm.h"
+#include "core/ticket.h"
 #include "core/wait.h"
 #include "core/world.h"
 
@@ -87,7 +88,6 @@ void hm_far_put_signal(struct hm_ctx *c, void *d, const void *s, size_t n, uint6
     (void)at, (void)signal, (void)op;
     hm_far_put(c, d, s, n, pe, nbi);
 }
-struct hm_places hm_places;
 struct hm_span *hm_span_open(const struct hm_sync *s) { (void)s, far(); }
 void hm_span_meet(struct hm_sync *s, uint64_t arrival, uint64_t hash, const char *call)
 {
@@ -99,6 +99,10 @@ int hm_span_missing(const struct hm_sync *s, int *missing) { (void)s, (void)miss
 const void *hm_span_theirs(const struct hm_sync *s, int i) { (void)s, (void)i, far(); }
 void hm_far_fence(struct hm_ctx *c) { (void)c, far(); }
 void hm_far_quiet(struct hm_ctx *c) { (void)c, far(); }
+
+void hm_farlock_set(long *lock, const char *call) { (void)lock, (void)call, far(); }
+int hm_farlock_test(long *lock, const char *call) { (void)lock, (void)call, far(); }
+void hm_farlock_clear(long *lock, const char *call) { (void)lock, (void)call, far(); }
 
 int hm_team_world_pe(const struct hm_team *team, int pe, const char *call)
 {
@@ -129,6 +133,7 @@ void fixture_start(int npes, const struct mode *mode)
     hm_world = (struct hm_world){.npes = npes, .ready = true, .thread_level = 3, .pid = getpid(),
                                  .job = zeroed(job_bytes)};
     hm_world.job->npes = npes;
+    hm_places_set(0, npes, 1, NULL);
     hm_world.page = hm_job_page(hm_world.job, 0);
     heap = zeroed(FIXTURE_HEAP);
     hm_symm = (struct hm_symm){.heap_base = (uintptr_t)heap, .heap_limit = FIXTURE_HEAP, .npes = (unsigned)npes,
