@@ -21,7 +21,7 @@ int hm_agree(struct hm_team *team, const void *mine, size_t bytes, void *theirs,
     if (bytes > HM_AGREE_MAX)
         hm_die(call, "bytes: %zu are more than the %d that can be compared at a time", bytes, HM_AGREE_MAX);
     if (bytes && !mine) hm_die(call, "mine: NULL given for %zu bytes", bytes);
-    if (bytes) memcpy(hm_sync_mine(s), mine, bytes);
+    if (bytes) memcpy(hm_sync_mine(s, bytes), mine, bytes);
     hm_sync_enter(s, &purpose, call);
     int other = first_other(s, bytes);
     if (!other) return 0;

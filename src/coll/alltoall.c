@@ -1,18 +1,23 @@
 #include "coll/member.h"
+#include "coll/span.h"
 
 int hm_alltoall(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call)
 {
     struct hm_sync *s = &team->sync;
     struct hm_purpose purpose = {.kind = HM_COLL_ALLTOALL, .size = bytes};
     size_t total = hm_bytes_of(bytes, (size_t)team->size);
-    bool small = total <= HM_SYNC_DATA;
+    bool small = hm_is_small(team, total);
     if (bytes) {
         hm_symm_require(dest, total, call, "dest");
         hm_symm_require(source, total, call, "source");
-        if (small) memcpy(hm_sync_mine(s), source, total);
+        if (small) memcpy(hm_sync_mine(s, total), source, total);
     }
     hm_sync_enter(s, &purpose, call);
     if (!bytes) return 0;
+    if (hm_unlikely(s->span && !small)) {
+        hm_span_alltoall(team, dest, source, bytes, call);
+        return 0;
+    }
     for (int k = 0; k < team->size; k++) { /* each begins with its own block, so that not all read one PE at once */
         int i = team->me + k < team->size ? team->me + k : team->me + k - team->size;
         const char *theirs = i == team->me ? source
@@ -53,8 +58,12 @@ int hm_alltoalls(struct hm_team *team, void *dest, const void *source, ptrdiff_t
     for (int k = 0; k < team->size; k++) {
         int i = team->me + k < team->size ? team->me + k : team->me + k - team->size;
         char *to = (char *)dest + (size_t)i * nelems * to_step;
-        const char *from = hm_member_at(team, i, source, from_bytes, call, "source") +
-                           (size_t)team->me * nelems * from_step;
+        size_t mine = (size_t)team->me * nelems * from_step;
+        if (hm_unlikely(s->span && !hm_span_is_here(s->span, i))) {
+            hm_span_pull_strided(team, i, to, (const char *)source + mine, to_step, from_step, nelems, size);
+            continue;
+        }
+        const char *from = hm_member_at(team, i, source, from_bytes, call, "source") + mine;
         switch (size) {
         case 4: copy_block(to, from, to_step, from_step, nelems, 4); break;
         case 8: copy_block(to, from, to_step, from_step, nelems, 8); break;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "coll/member.h"
+#include "coll/span.h"
 
 /* What a member puts into its slot: how much it brings, and the bytes if they are few. */
 struct part {
@@ -10,18 +11,24 @@ struct part {
 
 static const struct part *part_of(const struct hm_team *team, int i) { return hm_sync_theirs(&team->sync, i); }
 
-static void bring(struct hm_team *team, const void *source, size_t bytes, const char *call)
+enum { MOST = sizeof((struct part *)0)->data };
+
+/* Parts of at most so many bytes are in there. */
+static size_t carried(const struct hm_team *team) { return hm_is_small(team, HM_SYNC_DATA) ? MOST : 0; }
+
+/* `most`: bytes that some member may put in there. */
+static void bring(struct hm_team *team, const void *source, size_t bytes, size_t most, const char *call)
 {
-    struct part *mine = hm_sync_mine(&team->sync);
+    struct part *mine = hm_sync_mine(&team->sync, offsetof(struct part, data) + most);
     if (bytes) hm_symm_require(source, bytes, call, "source");
     mine->bytes = bytes;
-    if (bytes && bytes <= sizeof mine->data) memcpy(mine->data, source, bytes);
+    if (bytes && bytes <= carried(team)) memcpy(mine->data, source, bytes);
 }
 
 static void take(const struct hm_team *team, int i, char *dest, const void *source, size_t bytes, const char *call)
 {
     if (!bytes) return;
-    if (bytes <= sizeof part_of(team, i)->data)
+    if (bytes <= MOST) /* of a team on several machines: all parts are so small */
         memcpy(dest, part_of(team, i)->data, bytes);
     else if (i == team->me)
         hm_copy(dest, source, bytes);
@@ -32,7 +39,23 @@ static void take(const struct hm_team *team, int i, char *dest, const void *sour
 /* Programs collect in place: then the result may be put there only when all members have read this one's part. */
 static bool is_in_place(const char *dest, size_t total, const char *source, size_t bytes)
 {
-    return bytes > sizeof((struct part *)0)->data && source < dest + total && dest < source + bytes;
+    return bytes > MOST && source < dest + total && dest < source + bytes;
+}
+
+/* Too large for the meeting, and on several machines. */
+static void collect_across(struct hm_team *team, char *dest, size_t total, const void *source, const char *call)
+{
+    size_t n = (size_t)team->size, *at = malloc((n + 1) * sizeof *at);
+    bool apart = true;
+    if (!at) hm_die(call, "out of memory for the sizes of %zu parts", n);
+    at[0] = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t bytes = part_of(team, (int)i)->bytes;
+        at[i + 1] = at[i] + bytes;
+        if ((const char *)source < dest + total && dest < (const char *)source + bytes) apart = false;
+    }
+    hm_span_collect(team, dest, source, at, apart, call);
+    free(at);
 }
 
 /* All parts lie one behind the other in dest: totals and places come from the parts' own sizes. */
@@ -46,6 +69,10 @@ static int collect_parts(struct hm_team *team, char *dest, const void *source, c
     }
     if (!total) return 0;
     hm_symm_require(dest, total, call, "dest");
+    if (hm_unlikely(team->sync.span && largest > carried(team))) {
+        collect_across(team, dest, total, source, call);
+        return 0;
+    }
     char *aside = NULL;
     if (hm_unlikely(is_in_place(dest, total, source, part_of(team, team->me)->bytes)) && !(aside = malloc(total)))
         hm_die(call, "out of memory: dest and source are the same place, which needs %zu bytes aside", total);
@@ -55,7 +82,7 @@ static int collect_parts(struct hm_team *team, char *dest, const void *source, c
         take(team, i, to, source, bytes, call);
         to += bytes;
     }
-    if (largest > sizeof part_of(team, 0)->data) hm_sync_again(&team->sync, call);
+    if (largest > MOST) hm_sync_again(&team->sync, call);
     if (aside) memcpy(dest, aside, total);
     free(aside);
     return 0;
@@ -75,7 +102,7 @@ int hm_collect(struct hm_team *team, void *dest, const void *source, size_t byte
 {
     static const struct hm_purpose purpose = {.kind = HM_COLL_COLLECT};
     if (team->size == 1) return collect_alone(dest, source, bytes, call);
-    bring(team, source, bytes, call);
+    bring(team, source, bytes, carried(team), call);
     hm_sync_enter(&team->sync, &purpose, call);
     return collect_parts(team, dest, source, call);
 }
@@ -84,7 +111,7 @@ int hm_fcollect(struct hm_team *team, void *dest, const void *source, size_t byt
 {
     struct hm_purpose purpose = {.kind = HM_COLL_FCOLLECT, .size = bytes};
     if (team->size == 1) return collect_alone(dest, source, bytes, call);
-    bring(team, source, bytes, call);
+    bring(team, source, bytes, bytes <= carried(team) ? bytes : 0, call);
     hm_sync_enter(&team->sync, &purpose, call);
     return collect_parts(team, dest, source, call);
 }

@@ -17,7 +17,15 @@
 HM_INLINE char *hm_member_at(const struct hm_team *team, int i, const void *addr, size_t bytes, const char *call,
                              const char *arg)
 {
-    return hm_symm_reach_mapped(addr, bytes, team->start + i * team->stride, call, arg);
+    return hm_symm_reach_mapped(addr, bytes, hm_team_pe(team, i), call, arg);
+}
+
+/* Does each member carry so many bytes into the meeting? In a large team on several machines that would be too much for
+ * each of them. */
+enum { HM_CARRIERS = 64 };
+HM_INLINE bool hm_is_small(const struct hm_team *team, size_t bytes)
+{
+    return bytes <= HM_SYNC_DATA && (hm_likely(team->sync.span == NULL) || team->size <= HM_CARRIERS);
 }
 
 /* n * size; SIZE_MAX, which no segment holds, where that overflows. */

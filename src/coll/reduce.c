@@ -1,6 +1,8 @@
-/* Reductions: operands are taken in the order of the team, whatever the size, so results do not depend on it. */
+/* Reductions: operands are taken in the order of the team, whatever the size, so results do not depend on it. (In teams on
+ * several machines, the large ones machine by machine.) */
 #include "coll/kernel.h"
 #include "coll/member.h"
+#include "coll/span.h"
 
 enum { CHUNK_BYTES = 16384 }; /* stays in the first-level cache while all members' parts pass through */
 
@@ -35,18 +37,20 @@ int hm_reduce(struct hm_team *team, void *dest, const void *source, size_t n, en
     size_t size = hm_kind_size(kind), bytes = hm_bytes_of(n, size);
     struct hm_purpose purpose = {.kind = HM_COLL_REDUCE, .type = kind, .op = op, .size = bytes};
     hm_kernel *combine = hm_kernel_of(kind, op);
-    bool small = bytes <= HM_SYNC_DATA;
+    bool small = hm_is_small(team, bytes);
     if (n) {
         hm_symm_require(dest, bytes, call, "dest");
         hm_symm_require(source, bytes, call, "source");
     }
-    if (n && small) memcpy(hm_sync_mine(s), source, bytes);
+    if (n && small) memcpy(hm_sync_mine(s, bytes), source, bytes);
     hm_sync_enter(s, &purpose, call);
     if (!n) return 0;
     if (team->size == 1) {
         hm_copy(dest, source, bytes);
     } else if (small) {
         reduce_slots(team, dest, n, bytes, combine);
+    } else if (hm_unlikely(s->span != NULL)) {
+        hm_span_reduce(team, dest, source, n, size, combine, call);
     } else {
         reduce_share(team, dest, source, n, size, combine, call);
         hm_sync_again(s, call);

@@ -1,6 +1,7 @@
 /* Prefix sums over the members, element by element. */
 #include "coll/kernel.h"
 #include "coll/member.h"
+#include "coll/span.h"
 
 enum { CHUNK_BYTES = 8192 };
 
@@ -41,16 +42,20 @@ int hm_scan(struct hm_team *team, void *dest, const void *source, size_t n, enum
     size_t size = hm_kind_size(kind), bytes = hm_bytes_of(n, size);
     struct hm_purpose purpose = {.kind = inclusive ? HM_COLL_INSCAN : HM_COLL_EXSCAN, .type = kind, .size = bytes};
     hm_kernel *add = hm_kernel_of(kind, HM_OP_SUM);
-    bool small = bytes <= HM_SYNC_DATA;
+    bool small = hm_is_small(team, bytes);
     if (n) {
         hm_symm_require(dest, bytes, call, "dest");
         hm_symm_require(source, bytes, call, "source");
     }
-    if (n && small) memcpy(hm_sync_mine(s), source, bytes);
+    if (n && small) memcpy(hm_sync_mine(s, bytes), source, bytes);
     hm_sync_enter(s, &purpose, call);
     if (!n) return 0;
     if (small) {
         scan_slots(team, dest, n, bytes, inclusive, add);
+        return 0;
+    }
+    if (hm_unlikely(s->span != NULL)) {
+        hm_span_scan(team, dest, source, n, size, inclusive, add, call);
         return 0;
     }
     size_t first, count = hm_share_of(n, team->me, team->size, &first), chunk = CHUNK_BYTES / size;

@@ -369,7 +369,7 @@ void *hm_align(size_t align, size_t size, const char *call)
     if (size == 0) return NULL;
     struct hm_sync *sync = &hm_team_world->sync;
     bool ask = align > alloc.page;
-    if (ask) *(char *)hm_sync_mine(sync) = (hm_symm.heap_base & (align - 1)) == 0;
+    if (ask) *(char *)hm_sync_mine(sync, 1) = (hm_symm.heap_base & (align - 1)) == 0;
     struct hm_purpose purpose = {.kind = HM_COLL_ALIGN, .root = __builtin_ctzll(align)};
     char *block = take_and_meet(&purpose, size, align, false, 0, call);
     if (block == NULL || !ask || all_aligned(sync)) return block;

@@ -22,7 +22,6 @@ struct chain {
 
 static bool is_blocked(int pe, struct hm_blocked *b)
 {
-    if (hm_place_is_far(pe)) return false; /* nobody can tell */
     for (int i = 0; i < HM_BLOCKED_SLOTS; i++) {
         const struct hm_blocked *slot = &hm_symm.peer[pe].page->blocked[i];
         uint32_t kind = __atomic_load_n(&slot->kind, __ATOMIC_ACQUIRE);
@@ -60,10 +59,11 @@ static bool leads_back(int pe, const struct hm_blocked *b, struct chain *c)
     c->at[here] = *b;
     int n = b->kind == HM_BLOCKED_PAIR ? 1 : b->team_size;
     if (b->kind == HM_BLOCKED_TEAM && (b->team_slot >= HM_TEAM_SLOTS || n > hm_world.npes)) n = 0; /* torn */
-    for (int i = 0; i < n; i++) {
+    for (int i = 0, member = 0; i < n; i++) { /* member: among those of this machine */
         int next = b->kind == HM_BLOCKED_PAIR ? b->pe : b->team_start + i * b->team_stride;
         struct hm_blocked theirs;
-        if ((unsigned)next >= (unsigned)hm_world.npes || !waits_for(pe, b, i)) continue;
+        if ((unsigned)next >= (unsigned)hm_world.npes || hm_place_is_far(next)) continue; /* nobody can tell */
+        if (!waits_for(pe, b, member++)) continue;
         if (next == hm_world.pe && here) return true;
         if (next != hm_world.pe && is_blocked(next, &theirs) && leads_back(next, &theirs, c)) return true;
     }

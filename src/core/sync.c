@@ -3,12 +3,15 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/futex.h"
 #include "base/log.h"
 #include "base/os.h"
+#include "core/place.h"
+#include "core/span.h"
 #include "core/wait.h"
 #include "core/world.h"
 
@@ -41,9 +44,6 @@ static uint64_t purpose_hash(const struct hm_purpose *p)
     return mix(mix(h ^ p->size) ^ p->dest);
 }
 
-/* The counter: arrivals in the upper 16 bits, below them the sum of 36-bit hashes, which 4096 members cannot overflow. */
-#define ARRIVAL (1ull << 48)
-#define HASH_MASK ((1ull << 36) - 1)
 _Static_assert(HM_JOB_MAX_PES <= 4096, "the sum of the hashes must fit below the arrivals");
 _Static_assert(sizeof(struct hm_member) <= HM_TEAM_MEMBER_BYTES, "a member must fit its place");
 _Static_assert(sizeof(struct hm_meeting) <= HM_TEAM_HEAD_BYTES, "a meeting must fit its place");
@@ -53,7 +53,8 @@ _Static_assert(sizeof(struct hm_meeting) <= HM_TEAM_HEAD_BYTES, "a meeting must 
 int hm_sync_slot_take(void)
 {
     uint64_t *map = hm_world.job->slot_map;
-    for (int i = 0; i < HM_TEAM_SLOTS; i++) {
+    int end = hm_places.machines > 1 ? HM_SPAN_SLOTS : HM_TEAM_SLOTS;
+    for (int i = 0; i < end; i++) {
         uint64_t bit = 1ull << (i % 64);
         if (__atomic_load_n(&map[i / 64], __ATOMIC_RELAXED) & bit) continue;
         if (!(__atomic_fetch_or(&map[i / 64], bit, __ATOMIC_ACQ_REL) & bit)) return i;
@@ -72,28 +73,40 @@ static char *slot_at(int slot)
     return (char *)hm_world.job + hm_job_slots_at(npes) + (size_t)slot * hm_job_slot_bytes(npes);
 }
 
-/* A slot as the first members of a new team find it. The bell keeps its number: it may only grow. */
-void hm_sync_slot_clear(int slot, int size)
+/* The bell keeps its number: it may only grow. */
+void hm_sync_slot_clear(int slot, int here)
 {
     struct hm_meeting *m = (struct hm_meeting *)slot_at(slot);
     uint32_t seq = m->bell.seq;
     memset(m, 0, HM_TEAM_HEAD_BYTES);
     m->bell.seq = seq;
-    memset((char *)m + HM_TEAM_HEAD_BYTES, 0, (size_t)size * HM_TEAM_MEMBER_BYTES);
+    memset((char *)m + HM_TEAM_HEAD_BYTES, 0, (size_t)here * HM_TEAM_MEMBER_BYTES);
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-void hm_sync_open(struct hm_sync *s, int slot, int start, int stride, int size, int me)
+void hm_sync_open(struct hm_sync *s, int slot, int start, int stride, int size, int me, const int32_t *list)
 {
     char *at = slot_at(slot);
     *s = (struct hm_sync){.meeting = (struct hm_meeting *)at,
                           .member = (struct hm_member *)(at + HM_TEAM_HEAD_BYTES),
-                          .slot = (uint32_t)slot, .me = me, .size = size, .start = start, .stride = stride};
-    struct hm_member *mine = hm_sync_member(s, me);
-    mine->world_pe = (uint32_t)(start + me * stride);
-    s->epoch = (uint32_t)(__atomic_load_n(&mine->arrival, __ATOMIC_RELAXED) >> 32);
+                          .slot = (uint32_t)slot, .me = me, .size = size, .here = size, .start = start,
+                          .stride = stride, .list = list};
+    s->span = hm_places.machines > 1 ? hm_span_open(s) : NULL;
+    s->way = s->span                             ? HM_SYNC_SPAN
+             : hm_wait_oversubscribed() || list ? HM_SYNC_COUNTER
+                                                 : HM_SYNC_DISSEMINATION;
+    if (s->span) s->here = hm_span_here(s->span);
+    s->own = hm_sync_member(s, s->span ? s->span->me : me);
+    s->own->world_pe = (uint32_t)hm_sync_world(s, me);
+    s->epoch = (uint32_t)(__atomic_load_n(&s->own->arrival, __ATOMIC_RELAXED) >> 32);
     if (!hm_world.membarrier)
         __atomic_fetch_or(&s->meeting->bell.sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
+}
+
+void hm_sync_close(struct hm_sync *s)
+{
+    free(s->span);
+    s->span = NULL;
 }
 
 /* --- who came for what --- */
@@ -104,11 +117,10 @@ static void append(char *text, size_t size, const char *what)
     if (n < size - 1) snprintf(text + n, size - n, "%s", what);
 }
 
-/* "shmem_malloc(64)": as much of the purpose as tells two of them apart. */
-static void describe_purpose(const struct hm_member *m, char *text, size_t size)
+/* As much of the purpose as tells two of them apart. */
+void hm_sync_describe(const struct hm_purpose *p, const char *name, char *text, size_t size)
 {
-    const struct hm_purpose *p = &m->purpose;
-    const char *call = m->call[0] ? m->call : hm_coll_name(p->kind);
+    const char *call = name[0] ? name : hm_coll_name(p->kind);
     switch (p->kind) {
     case HM_COLL_ALIGN: /* root: log2 of the alignment */
         snprintf(text, size, "%s (%llu bytes, alignment %llu)", call, (unsigned long long)p->size, 1ull << (p->root & 63));
@@ -145,7 +157,7 @@ static void list_members(const struct hm_sync *s, uint32_t hash, char *text, siz
     char one[24];
     int n = 0, shown = 0;
     *text = 0;
-    for (int i = 0; i < s->size; i++) {
+    for (int i = 0; i < s->here; i++) {
         const struct hm_member *m = hm_sync_member(s, i);
         if ((uint32_t)m->arrival != hash) continue;
         if (n++ >= 8) continue;
@@ -158,22 +170,29 @@ static void list_members(const struct hm_sync *s, uint32_t hash, char *text, siz
     }
 }
 
-static void disagree(const struct hm_sync *s, uint32_t mine, uint32_t other, int other_member, const char *call)
+void hm_sync_die_disagreed(const char *who, const char *what, const char *who_other, const char *what_other,
+                           const char *call)
 {
-    char who_mine[128], who_other[128], what_mine[96], what_other[96];
-    if (!hm_world_claim_report()) hm_world_die_silently(); /* several members may find the same */
-    describe_purpose(hm_sync_member(s, s->me), what_mine, sizeof what_mine);
-    describe_purpose(hm_sync_member(s, other_member), what_other, sizeof what_other);
-    list_members(s, mine, who_mine, sizeof who_mine);
-    list_members(s, other, who_other, sizeof who_other);
     hm_die(call, "the PEs of a collective do not agree: %s called %s, but %s called %s; all members of a team must make "
            "the same collective calls with the same arguments in the same order",
-           who_mine, what_mine, who_other, what_other);
+           who, what, who_other, what_other);
 }
 
-static void find_disagreement(const struct hm_sync *s, uint32_t hash, const char *call)
+static void disagree(const struct hm_sync *s, uint32_t mine, uint32_t other, int other_member, const char *call)
 {
-    for (int i = 0; i < s->size; i++) {
+    const struct hm_member *theirs = hm_sync_member(s, other_member);
+    char who_mine[128], who_other[128], what_mine[96], what_other[96];
+    if (!hm_world_claim_report()) hm_world_die_silently(); /* several members may find the same */
+    hm_sync_describe(&s->own->purpose, s->own->call, what_mine, sizeof what_mine);
+    hm_sync_describe(&theirs->purpose, theirs->call, what_other, sizeof what_other);
+    list_members(s, mine, who_mine, sizeof who_mine);
+    list_members(s, other, who_other, sizeof who_other);
+    hm_sync_die_disagreed(who_mine, what_mine, who_other, what_other, call);
+}
+
+void hm_sync_find_disagreement(const struct hm_sync *s, uint32_t hash, const char *call)
+{
+    for (int i = 0; i < s->here; i++) {
         uint64_t a = __atomic_load_n(&hm_sync_member(s, i)->arrival, __ATOMIC_ACQUIRE);
         if ((uint32_t)(a >> 32) == s->epoch && (uint32_t)a != hash) disagree(s, hash, (uint32_t)a, i, call);
     }
@@ -186,12 +205,13 @@ static void look_for_missing(struct hm_wait *w)
 {
     const struct hm_sync *s = w->arg;
     int missing = 0, first = -1;
-    for (int i = 0; i < s->size; i++) {
+    for (int i = 0; i < s->here; i++) {
         uint32_t e = (uint32_t)(__atomic_load_n(&hm_sync_member(s, i)->arrival, __ATOMIC_ACQUIRE) >> 32);
         if ((int32_t)(e - s->epoch) >= 0) continue;
         missing++;
-        if (first < 0) first = s->start + i * s->stride;
+        if (first < 0) first = s->span ? hm_span_world_here(s, i) : hm_sync_world(s, i);
     }
+    if (s->span && first < 0) first = hm_span_missing(s, &missing);
     w->about.pe = first;
     w->about.missing = missing;
     if (w->published) {
@@ -201,7 +221,7 @@ static void look_for_missing(struct hm_wait *w)
     hm_deadlock_look(w);
 }
 
-static void about_team(struct hm_wait *w, struct hm_sync *s, const char *call, struct hm_bell *bell)
+void hm_sync_wait_begin(struct hm_wait *w, struct hm_sync *s, const char *call, struct hm_bell *bell)
 {
     hm_wait_begin(w, bell, false, call);
     w->about.kind = HM_BLOCKED_TEAM;
@@ -224,10 +244,10 @@ static void meet_at_counter(struct hm_sync *s, uint64_t hash, const char *call)
 {
     struct hm_meeting *m = s->meeting;
     uint32_t now = __atomic_load_n(&m->bell.seq, __ATOMIC_ACQUIRE);
-    uint64_t sum = __atomic_add_fetch(&m->counter, ARRIVAL | (hash & HASH_MASK), __ATOMIC_ACQ_REL);
-    if (sum / ARRIVAL == (uint64_t)s->size) {
-        if (hm_unlikely(sum % ARRIVAL != (hash & HASH_MASK) * (uint64_t)s->size))
-            find_disagreement(s, (uint32_t)(hash >> 32), call);
+    uint64_t sum = __atomic_add_fetch(&m->counter, HM_SYNC_ARRIVAL | (hash & HM_SYNC_HASH_MASK), __ATOMIC_ACQ_REL);
+    if (sum / HM_SYNC_ARRIVAL == (uint64_t)s->size) {
+        if (hm_unlikely(sum % HM_SYNC_ARRIVAL != (hash & HM_SYNC_HASH_MASK) * (uint64_t)s->size))
+            hm_sync_find_disagreement(s, (uint32_t)(hash >> 32), call);
         __atomic_store_n(&m->counter, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&m->bell.seq, now + 1, __ATOMIC_RELEASE);
         __asm__ volatile("" ::: "memory");
@@ -235,7 +255,7 @@ static void meet_at_counter(struct hm_sync *s, uint64_t hash, const char *call)
         return;
     }
     struct hm_wait w;
-    about_team(&w, s, call, &m->bell);
+    hm_sync_wait_begin(&w, s, call, &m->bell);
     while (__atomic_load_n(&m->bell.seq, __ATOMIC_ACQUIRE) == now) hm_wait_pause(&w);
     hm_wait_end(&w);
 }
@@ -249,11 +269,11 @@ static void tell_partner(struct hm_sync *s, int partner, int round, uint64_t arr
 
 static uint64_t await_partner(struct hm_sync *s, int round, const char *call)
 {
-    uint64_t *flag = &hm_sync_member(s, s->me)->flag[s->epoch & 1][round], seen;
+    uint64_t *flag = &s->own->flag[s->epoch & 1][round], seen;
     seen = __atomic_load_n(flag, __ATOMIC_ACQUIRE);
     if (hm_likely((uint32_t)(seen >> 32) == s->epoch)) return seen;
     struct hm_wait w;
-    about_team(&w, s, call, hm_wait_meet_bell());
+    hm_sync_wait_begin(&w, s, call, hm_wait_meet_bell());
     while ((uint32_t)((seen = __atomic_load_n(flag, __ATOMIC_ACQUIRE)) >> 32) != s->epoch) hm_wait_pause(&w);
     hm_wait_end(&w);
     return seen;
@@ -274,11 +294,12 @@ static void meet_by_dissemination(struct hm_sync *s, uint64_t arrival, const cha
 /* What this member comes for, where the others can read it. */
 static void announce(struct hm_sync *s, const struct hm_purpose *purpose, const char *call)
 {
-    struct hm_member *mine = hm_sync_member(s, s->me);
+    struct hm_member *mine = s->own;
     mine->purpose = s->last = *purpose;
     strncpy(mine->call, call ? call : "", sizeof mine->call - 1);
     s->last_call = call;
     s->last_hash = purpose_hash(purpose);
+    if (s->span) hm_span_announce(s);
 }
 
 void hm_sync_enter(struct hm_sync *s, const struct hm_purpose *purpose, const char *call)
@@ -287,11 +308,13 @@ void hm_sync_enter(struct hm_sync *s, const struct hm_purpose *purpose, const ch
     uint64_t hash = s->last_hash;
     uint64_t arrival = (uint64_t)++s->epoch << 32 | hash >> 32;
     if (s->size == 1) return;
-    __atomic_store_n(&hm_sync_member(s, s->me)->arrival, arrival, __ATOMIC_RELEASE);
-    if (hm_wait_oversubscribed())
+    __atomic_store_n(&s->own->arrival, arrival, __ATOMIC_RELEASE);
+    if (s->way == HM_SYNC_DISSEMINATION)
+        meet_by_dissemination(s, arrival, call);
+    else if (s->way == HM_SYNC_COUNTER)
         meet_at_counter(s, hash, call);
     else
-        meet_by_dissemination(s, arrival, call);
+        hm_span_meet(s, arrival, hash, call);
 }
 
 void hm_sync_again(struct hm_sync *s, const char *call)

@@ -3,7 +3,8 @@
  *
  * A team slot in job memory holds, per member, its arrival words and two small buffers. A member's arrival carries the
  * epoch (the how-manieth collective of the team) and a hash of kind, type, size and root. With a core for each PE the
- * members meet by dissemination, with fewer cores at one counter.
+ * members meet by dissemination, with fewer cores at one counter. The members of a team on several machines meet at the
+ * counter of each, and their machines among themselves (core/span.h).
  */
 #ifndef HM_SYNC_H
 #define HM_SYNC_H
@@ -49,46 +50,91 @@ struct hm_meeting { /* HM_TEAM_HEAD_BYTES */
 };
 _Static_assert(offsetof(struct hm_meeting, bell) == HM_TEAM_BELL_AT, "the launcher wakes who sleeps there");
 
+enum hm_sync_way { HM_SYNC_DISSEMINATION, HM_SYNC_COUNTER, HM_SYNC_SPAN };
+
+struct hm_span;
 struct hm_sync {
     struct hm_meeting *meeting;
-    struct hm_member *member; /* [size] */
+    struct hm_member *member; /* [here] */
+    struct hm_member *own;    /* this PE's */
     uint32_t slot;
     uint32_t epoch; /* of the last collective entered */
     int me, size, start, stride;
+    int here;              /* members on this machine */
+    enum hm_sync_way way;
+    uint32_t carry;        /* bytes that each member brings to the next meeting */
+    const int32_t *list;   /* world numbers of the members, where they are no affine set; NULL: they are */
+    struct hm_span *span;  /* NULL: all members are on this machine */
     /* of the last collective: the next one is most often the same */
     struct hm_purpose last;
     const char *last_call;
     uint64_t last_hash;
 };
 
+/* World number of member i. */
+HM_INLINE int hm_sync_world(const struct hm_sync *s, int i)
+{
+    return hm_unlikely(s->list != NULL) ? s->list[i] : s->start + i * s->stride;
+}
+
+/* The i-th of the members on this machine; where there are no others, the i-th member. */
 HM_INLINE struct hm_member *hm_sync_member(const struct hm_sync *s, int i)
 {
     return (struct hm_member *)((char *)s->member + (size_t)i * HM_TEAM_MEMBER_BYTES);
 }
 
-/* Enters the next collective of the team: returns when all members have entered it. A member's data[epoch & 1] written
- * before the call (see hm_sync_data) can be read by all after it, until they enter the next but one. Ends the job with
- * a sentence when members came for different things. */
+/* Enters the next collective of the team: returns when all members have entered it. What a member had put there before
+ * (hm_sync_mine) can be read by all after it, until they enter the next. Ends the job with a sentence when members came
+ * for different things. */
 void hm_sync_enter(struct hm_sync *s, const struct hm_purpose *purpose, const char *call);
 /* A further meeting inside the same collective (for instance: the end). */
 void hm_sync_again(struct hm_sync *s, const char *call);
 
-/* The buffer to fill before the coming hm_sync_enter, HM_SYNC_DATA bytes. */
-HM_INLINE void *hm_sync_mine(struct hm_sync *s) { return hm_sync_member(s, s->me)->data[(s->epoch + 1) & 1]; }
+/* All members bring so many bytes to the coming meeting, at most HM_SYNC_DATA; also said by those whose bytes nobody
+ * reads. */
+HM_INLINE void hm_sync_carry(struct hm_sync *s, size_t bytes) { s->carry = (uint32_t)bytes; }
+/* The same, and where to put them. */
+HM_INLINE void *hm_sync_mine(struct hm_sync *s, size_t bytes)
+{
+    hm_sync_carry(s, bytes);
+    return s->own->data[(s->epoch + 1) & 1];
+}
 /* What member i had put there, after hm_sync_enter. */
-HM_INLINE const void *hm_sync_theirs(const struct hm_sync *s, int i) { return hm_sync_member(s, i)->data[s->epoch & 1]; }
+HM_COLD const void *hm_span_theirs(const struct hm_sync *s, int i);
+HM_INLINE const void *hm_sync_theirs(const struct hm_sync *s, int i)
+{
+    return hm_unlikely(s->span != NULL) ? hm_span_theirs(s, i) : hm_sync_member(s, i)->data[s->epoch & 1];
+}
 
-/* A free team slot in job memory, -ENOSPC when all are taken. */
+/* A free team slot in job memory, for members of this machine; -ENOSPC when all are taken. In a job on several machines
+ * these are the slots below HM_SPAN_SLOTS; the rest, from there on, is for teams on more than one. */
 int hm_sync_slot_take(void);
 void hm_sync_slot_give(int slot);
-/* Before the first use of a slot by a new team of `size` members, by one of them. */
-void hm_sync_slot_clear(int slot, int size);
-void hm_sync_open(struct hm_sync *s, int slot, int start, int stride, int size, int me);
+/* As the first members of a new team want it, `here` of which are on this machine: by one of them, or by the last
+ * of the team before it. */
+void hm_sync_slot_clear(int slot, int here);
+/* `list`: the world numbers of the members, kept by the caller, or NULL where they are start + i * stride. */
+void hm_sync_open(struct hm_sync *s, int slot, int start, int stride, int size, int me, const int32_t *list);
+void hm_sync_close(struct hm_sync *s);
 
 /* A PE asleep in a meeting, of a team or of two: ends the job with a sentence when it can never happen (deadlock.c). */
 struct hm_wait;
 void hm_deadlock_look(struct hm_wait *w);
 
 const char *hm_coll_name(enum hm_coll_kind kind);
+
+/* --- what the meetings across machines share (span.c) --- */
+
+/* The counter: arrivals in the upper 16 bits, below them the sum of 36-bit hashes, which 4096 members cannot overflow. */
+#define HM_SYNC_ARRIVAL (1ull << 48)
+#define HM_SYNC_HASH_MASK ((1ull << 36) - 1)
+/* Begins a wait in a meeting of the team. */
+void hm_sync_wait_begin(struct hm_wait *w, struct hm_sync *s, const char *call, struct hm_bell *bell);
+/* Members of this machine came for different things: says who for what. */
+void hm_sync_find_disagreement(const struct hm_sync *s, uint32_t hash, const char *call);
+/* "shmem_malloc (64 bytes)" */
+void hm_sync_describe(const struct hm_purpose *p, const char *name, char *text, size_t size);
+HM_NORETURN void hm_sync_die_disagreed(const char *who, const char *what, const char *who_other,
+                                       const char *what_other, const char *call);
 
 #endif

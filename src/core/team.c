@@ -8,6 +8,8 @@
 
 #include "base/log.h"
 #include "core/ctx.h"
+#include "core/place.h"
+#include "core/span.h"
 #include "core/symm.h"
 #include "core/wait.h"
 #include "core/world.h"
@@ -73,12 +75,18 @@ static struct hm_team *entry_take(void)
 
 static void entry_give(struct hm_team *team) { __atomic_fetch_add(&team->generation, 1, __ATOMIC_RELEASE); }
 
-/* The last member to leave gives the slot back: until then somebody may still look at its words. */
-static void leave_slot(struct hm_team *team)
+/* The last member to leave gives the slot back: until then somebody may still look at its words. `ending`: at finalize.
+ */
+static void leave_slot(struct hm_team *team, bool ending)
 {
     struct hm_meeting *m = team->sync.meeting;
-    if (__atomic_add_fetch(&m->users, 1, __ATOMIC_ACQ_REL) == (uint32_t)team->size)
+    if (team->sync.span)
+        hm_span_leave(&team->sync, !ending);
+    else if (__atomic_add_fetch(&m->users, 1, __ATOMIC_ACQ_REL) == (uint32_t)team->size)
         hm_sync_slot_give((int)team->sync.slot);
+    hm_sync_close(&team->sync);
+    free(team->list);
+    team->list = NULL;
 }
 
 /* --- numbers --- */
@@ -87,11 +95,19 @@ int hm_team_world_pe(const struct hm_team *team, int pe, const char *call)
 {
     if (hm_unlikely((unsigned)pe >= (unsigned)team->size))
         hm_die(call, "pe: %d is not in the team of this context, whose PEs are 0 to %d", pe, team->size - 1);
-    return team->start + pe * team->stride;
+    return hm_team_pe(team, pe);
+}
+
+static int rank_in_list(const struct hm_team *team, int world_pe)
+{
+    for (int i = 0; i < team->size; i++)
+        if (team->list[i] == world_pe) return i;
+    return -1;
 }
 
 int hm_team_rank(const struct hm_team *team, int world_pe)
 {
+    if (hm_unlikely(team->list != NULL)) return rank_in_list(team, world_pe);
     int far = world_pe - team->start;
     if (team->size == 1) return far == 0 ? 0 : -1;
     if (far % team->stride) return -1;
@@ -103,7 +119,7 @@ int hm_team_translate(hm_handle src, int pe, hm_handle dest, const char *call)
 {
     struct hm_team *from = hm_team_get(src, call), *to = hm_team_get(dest, call);
     if (!from || !to || (unsigned)pe >= (unsigned)from->size) return -1;
-    return hm_team_rank(to, from->start + pe * from->stride);
+    return hm_team_rank(to, hm_team_pe(from, pe));
 }
 
 int hm_team_get_config(hm_handle handle, long mask, struct hm_team_config *config, const char *call)
@@ -119,7 +135,7 @@ int hm_team_get_config(hm_handle handle, long mask, struct hm_team_config *confi
 /* --- splits --- */
 
 struct triplet {
-    int start, stride, size; /* in world numbers */
+    int start, stride, size; /* in the parent's numbers */
 };
 
 /* Valid, and inside the parent: no wrap-around. */
@@ -129,35 +145,93 @@ static bool triplet_of(const struct hm_team *parent, int start, int stride, int 
     if (size > 1 && stride == 0) return false;
     long last = start + (long)(size - 1) * (size > 1 ? stride : 0);
     if (last < 0 || last >= parent->size) return false;
-    *t = (struct triplet){parent->start + start * parent->stride, size > 1 ? stride * parent->stride : 1, size};
+    *t = (struct triplet){start, size > 1 ? stride : 1, size};
     return true;
 }
 
-static int triplet_rank(const struct triplet *t, int world_pe)
+/* Of a member of the parent in the new team, -1: it is not in there. */
+static int triplet_rank(const struct triplet *t, int member)
 {
     struct hm_team as_team = {.start = t->start, .stride = t->stride, .size = t->size};
-    return hm_team_rank(&as_team, world_pe);
+    return hm_team_rank(&as_team, member);
+}
+
+/* Are the members on more than one machine? */
+static bool spans(const struct hm_team *parent, const struct triplet *t)
+{
+    if (!parent->sync.span) return false;
+    for (int i = 1; i < t->size; i++)
+        if (parent->sync.span->group_of[t->start + i * t->stride] != parent->sync.span->group_of[t->start]) return true;
+    return false;
 }
 
 /* By member 0 of the new team: a cleared slot, or -1. */
-static int32_t make_slot(int size)
+static int32_t make_slot(const struct hm_team *parent, const struct triplet *t)
 {
-    int slot = hm_sync_slot_take();
+    bool wide = spans(parent, t);
+    int slot = wide ? hm_span_slot_take() : hm_sync_slot_take();
     if (slot < 0) return -1;
-    hm_sync_slot_clear(slot, size);
+    if (!wide) hm_sync_slot_clear(slot, t->size); /* the others are left clean */
     return slot;
 }
 
-static void open_team(struct hm_team *team, const struct triplet *t, int slot, const struct hm_team_config *config,
-                      long mask)
+static void give_slot(const struct hm_team *parent, const struct triplet *t, int slot)
 {
-    team->start = t->start;
-    team->stride = t->stride;
-    team->size = t->size;
-    team->me = triplet_rank(t, hm_world.pe);
+    if (spans(parent, t))
+        hm_span_slot_give(slot);
+    else
+        hm_sync_slot_give(slot);
+}
+
+/* The members of a team that is said by world numbers: kept as a list only where they are no affine set. */
+static void set_members(struct hm_team *team, int32_t *list, int size)
+{
+    team->size = size;
+    team->start = list[0];
+    team->stride = size > 1 ? list[1] - list[0] : 1;
+    team->list = NULL;
+    for (int i = 2; i < size && !team->list; i++)
+        if (list[i] - list[i - 1] != team->stride) team->list = list;
+    if (team->list)
+        team->start = -1, team->stride = 0;
+    else
+        free(list);
+}
+
+static int32_t *make_list(int size)
+{
+    int32_t *list = calloc((size_t)size, sizeof *list);
+    if (!list) hm_die(NULL, "out of memory for a team of %d PEs", size);
+    return list;
+}
+
+static void set_part(struct hm_team *team, const struct hm_team *parent, const struct triplet *t)
+{
+    if (!parent->list) {
+        team->start = hm_team_pe(parent, t->start);
+        team->stride = t->size > 1 ? t->stride * parent->stride : 1;
+        team->size = t->size;
+        team->list = NULL;
+        return;
+    }
+    int32_t *list = make_list(t->size);
+    for (int i = 0; i < t->size; i++) list[i] = hm_team_pe(parent, t->start + i * t->stride);
+    set_members(team, list, t->size);
+}
+
+static void open_sync(struct hm_team *team, int slot)
+{
+    hm_sync_open(&team->sync, slot, team->start, team->stride, team->size, team->me, team->list);
+}
+
+static void open_team(struct hm_team *team, const struct hm_team *parent, const struct triplet *t, int slot,
+                      const struct hm_team_config *config, long mask)
+{
+    set_part(team, parent, t);
+    team->me = triplet_rank(t, parent->me);
     team->num_contexts = config && mask & 1 ? config->num_contexts : 0;
     team->config_mask = mask;
-    hm_sync_open(&team->sync, slot, t->start, t->stride, t->size, team->me);
+    open_sync(team, slot);
 }
 
 /* What a member of the parent contributes to a split: the slots of the teams it leads (-2: it leads none). */
@@ -179,12 +253,13 @@ static bool split_succeeded(const struct hm_team *parent)
 }
 
 /* Entries for those of the teams that this PE joins, before it promises to join them. */
-static bool take_entries(int n, const struct triplet *t, struct hm_team **entry)
+static bool take_entries(const struct hm_team *parent, int n, const struct triplet *t, struct hm_team **entry)
 {
     bool all = true;
     for (int i = 0; i < n; i++) {
-        entry[i] = triplet_rank(&t[i], hm_world.pe) >= 0 ? entry_take() : NULL;
-        all &= entry[i] || triplet_rank(&t[i], hm_world.pe) < 0;
+        bool member = triplet_rank(&t[i], parent->me) >= 0;
+        entry[i] = member ? entry_take() : NULL;
+        all &= entry[i] || !member;
     }
     return all;
 }
@@ -194,17 +269,17 @@ static int split(struct hm_team *parent, int n, const struct triplet *t, const s
                  const long *mask, hm_handle *const *out, const char *call)
 {
     struct hm_team *entry[2] = {NULL, NULL};
-    struct split_note mine = {{-2, -2}, take_entries(n, t, entry)};
+    struct split_note mine = {{-2, -2}, take_entries(parent, n, t, entry)};
     for (int i = 0; i < n; i++)
-        if (triplet_rank(&t[i], hm_world.pe) == 0) mine.slot[i] = make_slot(t[i].size);
-    memcpy(hm_sync_mine(&parent->sync), &mine, sizeof mine);
+        if (triplet_rank(&t[i], parent->me) == 0) mine.slot[i] = make_slot(parent, &t[i]);
+    memcpy(hm_sync_mine(&parent->sync, sizeof mine), &mine, sizeof mine);
     hm_sync_again(&parent->sync, call);
     bool good = split_succeeded(parent);
     for (int i = 0; i < n; i++) {
-        if (!good && mine.slot[i] >= 0) hm_sync_slot_give(mine.slot[i]);
+        if (!good && mine.slot[i] >= 0) give_slot(parent, &t[i], mine.slot[i]);
         if (!good && entry[i]) entry_give(entry[i]);
         if (!good || !entry[i]) continue;
-        open_team(entry[i], &t[i], note_of(parent, hm_team_rank(parent, t[i].start))->slot[i], config[i], mask[i]);
+        open_team(entry[i], parent, &t[i], note_of(parent, t[i].start)->slot[i], config[i], mask[i]);
         *out[i] = entry[i]->handle;
     }
     return good ? 0 : -1;
@@ -256,7 +331,7 @@ void hm_team_destroy(hm_handle handle, const char *call)
     struct hm_purpose purpose = {.kind = HM_COLL_DESTROY};
     hm_ctx_destroy_all(team);
     hm_sync_enter(&team->sync, &purpose, call);
-    leave_slot(team);
+    leave_slot(team, false);
     entry_give(team);
 }
 
@@ -278,7 +353,7 @@ static struct hm_team *find_set(int start, int stride, int size)
 
 /* The slot of a set: who comes first takes one and writes the key, the others find it. The lock is held for
  * microseconds; who dies in it ends the job anyway. */
-static int set_slot(uint64_t key, int size, const char *call)
+static int set_slot_here(uint64_t key, int size, const char *call)
 {
     struct hm_job *job = hm_world.job;
     struct hm_wait w;
@@ -293,8 +368,16 @@ static int set_slot(uint64_t key, int size, const char *call)
         job->set_key[slot] = key;
     }
     __atomic_store_n(&job->aset_lock, 0, __ATOMIC_RELEASE);
+    return slot;
+}
+
+static int set_slot(const struct hm_team *set, const char *call)
+{
+    uint64_t key = 1ull << 63 | (uint64_t)set->start << 40 | (uint64_t)set->stride << 20 | (uint64_t)set->size;
+    struct triplet t = {set->start, set->stride, set->size};
+    int slot = spans(hm_team_world, &t) ? hm_span_slot_of_set(key, call) : set_slot_here(key, set->size, call);
     if (slot < 0)
-        hm_die(call, "too many teams and active sets at once: all %d places for them are taken", HM_TEAM_SLOTS);
+        hm_die(call, "too many teams and active sets at once: all places for them are taken");
     return slot;
 }
 
@@ -303,8 +386,7 @@ static struct hm_team *make_set(int start, int stride, int size, int rank, const
     struct set *s = calloc(1, sizeof *s);
     if (!s) hm_die(call, "out of memory");
     s->team = (struct hm_team){.generation = 1, .start = start, .stride = stride, .size = size, .me = rank};
-    uint64_t key = 1ull << 63 | (uint64_t)start << 40 | (uint64_t)stride << 20 | (uint64_t)size;
-    hm_sync_open(&s->team.sync, set_slot(key, size, call), start, stride, size, rank);
+    open_sync(&s->team, set_slot(&s->team, call));
     s->next = sets;
     __atomic_store_n(&sets, s, __ATOMIC_RELEASE);
     return &s->team;
@@ -333,16 +415,24 @@ struct hm_team *hm_team_of_set(int start, int log_stride, int size, const char *
     return team;
 }
 
+static void leave_set(struct hm_team *set)
+{
+    uint32_t slot = set->sync.slot;
+    if (set->sync.span)
+        hm_span_leave(&set->sync, false);
+    else if (__atomic_add_fetch(&set->sync.meeting->users, 1, __ATOMIC_ACQ_REL) == (uint32_t)set->size) {
+        hm_world.job->set_key[slot] = 0;
+        hm_sync_slot_give((int)slot);
+    }
+    hm_sync_close(&set->sync);
+}
+
 static void leave_sets(void)
 {
     while (sets) {
         struct set *s = sets;
         sets = s->next;
-        struct hm_meeting *m = s->team.sync.meeting;
-        if (__atomic_add_fetch(&m->users, 1, __ATOMIC_ACQ_REL) == (uint32_t)s->team.size) {
-            hm_world.job->set_key[s->team.sync.slot] = 0;
-            hm_sync_slot_give((int)s->team.sync.slot);
-        }
+        leave_set(&s->team);
         free(s);
     }
 }
@@ -355,7 +445,21 @@ static void open_predefined(int slot)
     __atomic_fetch_or(&hm_world.job->slot_map[0], 1ull << slot, __ATOMIC_RELAXED);
     *team = (struct hm_team){.generation = 1, .start = 0, .stride = 1, .size = hm_world.npes, .me = hm_world.pe,
                              .handle = handle_of((unsigned)slot, 1)};
-    hm_sync_open(&team->sync, slot, 0, 1, team->size, team->me);
+    if (slot == SHARED_SLOT && hm_places.machines > 1) {
+        int32_t *list = make_list(hm_places.local_npes);
+        memcpy(list, hm_places.local, (size_t)hm_places.local_npes * sizeof *list);
+        set_members(team, list, hm_places.local_npes);
+        team->me = hm_places.local_pe;
+    }
+    open_sync(team, slot);
+}
+
+static void close_predefined(int slot)
+{
+    hm_sync_close(&teams[slot].sync);
+    free(teams[slot].list);
+    teams[slot].list = NULL;
+    teams[slot].handle = 0;
 }
 
 int hm_team_start(void)
@@ -371,9 +475,10 @@ void hm_team_stop(void)
 {
     for (unsigned i = 2; i < HM_TEAM_SLOTS; i++) {
         if (!(teams[i].generation & 1)) continue;
-        leave_slot(&teams[i]);
+        leave_slot(&teams[i], true);
         entry_give(&teams[i]);
     }
     leave_sets();
-    teams[WORLD_SLOT].handle = teams[SHARED_SLOT].handle = 0;
+    close_predefined(WORLD_SLOT);
+    close_predefined(SHARED_SLOT);
 }

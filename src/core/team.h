@@ -1,4 +1,5 @@
-/* Teams: an affine set of world PEs (start + i * stride, i < size) and the shared words its members meet at. */
+/* Teams: an affine set of world PEs (start + i * stride, i < size) and the shared words its members meet at. Only the PEs
+ * of one machine among several, and teams made of them, may be any list. */
 #ifndef HM_TEAM_H
 #define HM_TEAM_H
 
@@ -10,6 +11,7 @@ typedef uintptr_t hm_handle;
 struct hm_team {
     uint32_t generation; /* odd: in use */
     int start, stride, size;
+    int32_t *list; /* world numbers of the members, where they are no affine set; NULL: they are */
     int me; /* this PE's number in the team */
     int num_contexts;
     long config_mask;
@@ -31,6 +33,11 @@ struct hm_team *hm_team_need(hm_handle handle, const char *call);
 /* Can this handle be used now? Whatever it is, no message. */
 bool hm_team_is_valid(hm_handle handle);
 
+/* World number of member `i`, unchecked. */
+HM_INLINE int hm_team_pe(const struct hm_team *team, int i)
+{
+    return hm_unlikely(team->list != NULL) ? team->list[i] : team->start + i * team->stride;
+}
 /* World number of member `pe`; ends the job with a sentence when pe is not in 0 .. size-1. */
 int hm_team_world_pe(const struct hm_team *team, int pe, const char *call);
 /* Number in the team of a world PE, -1 when it is no member. */

@@ -16,7 +16,9 @@
 struct hm_work {
     HM_ALIGNED(HM_LINE) uint64_t slot_map[HM_TEAM_SLOTS / 64];
     uint64_t set_key[HM_TEAM_SLOTS];   /* active sets: which one a slot serves; 0 none */
-    uint32_t slot_users[HM_TEAM_SLOTS]; /* members that have left for good */
+    uint64_t set_lock; /* held while a set is looked for */
+    uint64_t slot_users[HM_TEAM_SLOTS]; /* members that have left for good */
+    uint64_t reported; /* 1 + the PE that says that the machines of a team do not agree; 0: none yet */
     HM_ALIGNED(4096) char end[0];
 };
 

@@ -18,73 +18,73 @@ static int plain[2][MOST]; /* written before a meeting, read behind it */
 
 static void dawdle(int me, int k)
 {
-   for (int i = (me * 7 + k) % 5; i > 3; i--) sched_yield();
+    for (int i = (me * 7 + k) % 5; i > 3; i--) sched_yield();
 }
 
 static void meet(int me)
 {
-   struct hm_sync s;
-   hm_sync_open(&s, slot, 0, 1, members, me);
-   CHECK(s.epoch == 0, "member %d: a new slot begins at meeting %u", me, s.epoch);
-   for (int k = 1; k <= MEETINGS; k++) {
-       struct hm_purpose purpose = {.kind = HM_COLL_REDUCE, .size = (uint64_t)k};
-       int sent[2] = {me, k};
-       plain[k & 1][me] = k * MOST + me;
-       memcpy(hm_sync_mine(&s), sent, sizeof sent);
-       dawdle(me, k);
-       if (k % 3)
-           hm_sync_enter(&s, &purpose, "meet");
-       else
-           hm_sync_again(&s, "again");
-       for (int i = 0; i < members; i++) {
-           int got[2];
-           memcpy(got, hm_sync_theirs(&s, i), sizeof got);
-           CHECK(got[0] == i && got[1] == k, "member %d, meeting %d: from %d: %d, %d", me, k, i, got[0], got[1]);
-           CHECK(plain[k & 1][i] == k * MOST + i, "member %d, meeting %d: member %d had written %d", me, k, i,
-                 plain[k & 1][i]);
-       }
-   }
-   CHECK(s.epoch == MEETINGS, "member %d: expected %d meetings, counted %u", me, MEETINGS, s.epoch);
+    struct hm_sync s;
+    hm_sync_open(&s, slot, 0, 1, members, me, NULL);
+    CHECK(s.epoch == 0, "member %d: a new slot begins at meeting %u", me, s.epoch);
+    for (int k = 1; k <= MEETINGS; k++) {
+        struct hm_purpose purpose = {.kind = HM_COLL_REDUCE, .size = (uint64_t)k};
+        int sent[2] = {me, k};
+        plain[k & 1][me] = k * MOST + me;
+        memcpy(hm_sync_mine(&s, sizeof sent), sent, sizeof sent);
+        dawdle(me, k);
+        if (k % 3)
+            hm_sync_enter(&s, &purpose, "meet");
+        else
+            hm_sync_again(&s, "again");
+        for (int i = 0; i < members; i++) {
+            int got[2];
+            memcpy(got, hm_sync_theirs(&s, i), sizeof got);
+            CHECK(got[0] == i && got[1] == k, "member %d, meeting %d: from %d: %d, %d", me, k, i, got[0], got[1]);
+            CHECK(plain[k & 1][i] == k * MOST + i, "member %d, meeting %d: member %d had written %d", me, k, i,
+                  plain[k & 1][i]);
+        }
+    }
+    CHECK(s.epoch == MEETINGS, "member %d: expected %d meetings, counted %u", me, MEETINGS, s.epoch);
 }
 
 /* Teams made and left again and again in the same slots, as split and destroy do. */
 static void churn(int n)
 {
-   for (int k = 0; k < 10; k++) {
-       slot = hm_sync_slot_take();
-       CHECK(slot >= 0, "no slot: %d", slot);
-       hm_sync_slot_clear(slot, n);
-       fixture_run(n, meet, 60);
-       hm_sync_slot_give(slot);
-   }
+    for (int k = 0; k < 10; k++) {
+        slot = hm_sync_slot_take();
+        CHECK(slot >= 0, "no slot: %d", slot);
+        hm_sync_slot_clear(slot, n);
+        fixture_run(n, meet, 60);
+        hm_sync_slot_give(slot);
+    }
 }
 
 static void all_slots(void)
 {
-   int taken = 0, last = 0;
-   while ((last = hm_sync_slot_take()) >= 0) CHECK(last == taken++, "expected slot %d, got %d", taken - 1, last);
-   CHECK(last == -ENOSPC && taken == HM_TEAM_SLOTS, "%d slots, then %d", taken, last);
-   for (int i = 0; i < HM_TEAM_SLOTS; i++) hm_sync_slot_give(i);
-   CHECK((last = hm_sync_slot_take()) == 0, "all given back, got %d", last);
+    int taken = 0, last = 0;
+    while ((last = hm_sync_slot_take()) >= 0) CHECK(last == taken++, "expected slot %d, got %d", taken - 1, last);
+    CHECK(last == -ENOSPC && taken == HM_TEAM_SLOTS, "%d slots, then %d", taken, last);
+    for (int i = 0; i < HM_TEAM_SLOTS; i++) hm_sync_slot_give(i);
+    CHECK((last = hm_sync_slot_take()) == 0, "all given back, got %d", last);
 }
 
 int main(void)
 {
-   for (int m = 0; m < mode_count; m++) {
-       printf("%s\n", modes[m].name);
-       fflush(stdout);
-       for (members = 1; members <= MOST; members++) {
-           fixture_start(MOST, &modes[m]);
-           slot = hm_sync_slot_take();
-           hm_sync_slot_clear(slot, members);
-           fixture_run(members, meet, 60);
-           CHECK(fixture_sleepers() == 0, "%u sleepers are left", fixture_sleepers());
-       }
-   }
-   fixture_start(MOST, &modes[3]);
-   all_slots();
-   fixture_start(MOST, &modes[0]);
-   members = 2;
-   churn(2);
-   return fixture_end();
+    for (int m = 0; m < mode_count; m++) {
+        printf("%s\n", modes[m].name);
+        fflush(stdout);
+        for (members = 1; members <= MOST; members++) {
+            fixture_start(MOST, &modes[m]);
+            slot = hm_sync_slot_take();
+            hm_sync_slot_clear(slot, members);
+            fixture_run(members, meet, 60);
+            CHECK(fixture_sleepers() == 0, "%u sleepers are left", fixture_sleepers());
+        }
+    }
+    fixture_start(MOST, &modes[3]);
+    all_slots();
+    fixture_start(MOST, &modes[0]);
+    members = 2;
+    churn(2);
+    return fixture_end();
 }
