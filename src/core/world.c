@@ -560,6 +560,7 @@ void hm_world_finalize(const char *call)
     hm_quiet(&hm_ctx_default);
     hm_far_leave();
     hm_sync_enter(&hm_team_world->sync, &leave, call);
+    hm_far_part();
     hm_world.inits = 0;
     close_world();
 }
