@@ -1,5 +1,6 @@
 #include "core/far.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "core/message.h"
 #include "core/order.h"
 #include "core/place.h"
+#include "core/remote.h"
 #include "core/symm.h"
 #include "core/ticket.h"
 #include "core/wait.h"
@@ -19,6 +21,7 @@
 static const struct hm_transport *transport; /* NULL: none is used */
 static uint8_t *far;                         /* hm_symm.far */
 static const void **address;                 /* where it finds each PE, in `exchanged` */
+static char *data_again;                     /* this PE's static data as the transport has it */
 
 enum { SPIN = 1000, FIRST_WORD_MS = 300 };
 
@@ -107,12 +110,20 @@ static void exchange(const struct address *mine, const char *call)
         address[i] = exchanged + i * sizeof *mine + head;
 }
 
+/* The image of static data has a layout of its own in its memfd, so it is mapped here. */
+static int add_data(int descriptor)
+{
+    char *own = hm_symm.peer[hm_world.pe].data;
+    if (!own) return 0;
+    if (descriptor >= 0 && !(data_again = own = hm_remote_map_data_again())) return -errno;
+    return transport->add_segment(HM_SEGMENT_DATA, -1, own, hm_symm.data_span);
+}
+
 static void add_segments(const int descriptor[HM_SEGMENTS], const char *call)
 {
     const struct hm_peer *own = &hm_symm.peer[hm_world.pe];
     int e = transport->add_segment(HM_SEGMENT_HEAP, descriptor[HM_SEGMENT_HEAP], own->heap, hm_symm.heap_size);
-    if (!e && own->data)
-        e = transport->add_segment(HM_SEGMENT_DATA, descriptor[HM_SEGMENT_DATA], own->data, hm_symm.data_span);
+    if (!e) e = add_data(descriptor[HM_SEGMENT_DATA]);
     if (!e && own->work)
         e = transport->add_segment(HM_SEGMENT_WORK, descriptor[HM_SEGMENT_WORK], own->work, hm_work_bytes(hm_world.npes));
     if (e) hm_die(call, "transport %s cannot take this PE's memory: %s", transport->name, strerror(-e));
@@ -186,6 +197,8 @@ void hm_far_stop(void)
     if (!transport) return;
     hm_symm.far = NULL;
     transport->stop();
+    hm_remote_unmap_data(data_again);
+    data_again = NULL;
     transport = NULL;
     free(far);
     free(exchanged);
