@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "core/message.h"
+#include "core/order.h"
 #include "core/place.h"
 #include "core/symm.h"
 #include "core/ticket.h"
@@ -127,6 +128,7 @@ static void open_transport(const int descriptor[HM_SEGMENTS], const char *call)
     if (!transport) hm_die(call, "SHMEM_MAPPED is off, and no transport can be used: %s", why);
     host.pe = hm_world.pe;
     host.npes = hm_world.npes;
+    host.extent = hm_options.extent;
     host.spin = hm_world.oversubscribed ? 0 : SPIN;
     int e = transport->start(&host);
     if (e) hm_die(call, "transport %s cannot be started: %s", transport->name, strerror(-e));
@@ -165,6 +167,18 @@ void hm_far_leave(void)
     if (!transport) return;
     hm_ctx_quiet_all();
     transport->leave();
+}
+
+/* The meeting itself is still under way, as its last words want an answer: everybody waits for those he is to get, and
+ * then by the bootstrap's means for the others, whose answers he is to give. */
+void hm_far_part(void)
+{
+    char none = 0, *all = transport ? malloc((size_t)hm_world.npes) : NULL;
+    if (!transport) return;
+    hm_quiet(&hm_ctx_inner);
+    int e = all ? hm_world.boot->gather(&none, sizeof none, all, NULL, 0, NULL) : -ENOMEM;
+    if (e) hm_debug("the PEs did not part in order: %s", strerror(-e));
+    free(all);
 }
 
 void hm_far_stop(void)

@@ -12,8 +12,10 @@
 void hm_far_start(const int descriptor[HM_SEGMENTS], const char *call);
 /* For messages, which hold `kind` first: as in transport.h, on hm_ctx_inner. The bytes are copied. */
 void hm_far_message(int pe, const void *message, size_t bytes);
-/* At finalize: completes what is under way on all contexts, before the last meeting; and behind it. */
+/* At finalize: completes what is under way on all contexts, before the last meeting; behind it;
+ * and when all have come that far. */
 void hm_far_leave(void);
+void hm_far_part(void);
 void hm_far_stop(void);
 /* The process ends without finalize. */
 void hm_far_halt(void);

@@ -547,17 +547,6 @@ static void close_world(void)
     hm_world.page = NULL;
 }
 
-/* Behind the last meeting of PEs on several machines, which is traffic itself: nobody goes while that is under way. */
-static void part(const char *call)
-{
-    char mine = 0, *all = malloc((size_t)hm_world.npes);
-    if (!all) hm_die(call, "out of memory");
-    hm_quiet(&hm_ctx_inner);
-    int e = hm_world.boot->gather(&mine, 1, all, NULL, 0, NULL);
-    if (e) hm_die(call, "the PEs could not meet to leave the job: %s", strerror(-e));
-    free(all);
-}
-
 void hm_world_finalize(const char *call)
 {
     hm_world_need(call);
@@ -571,7 +560,7 @@ void hm_world_finalize(const char *call)
     hm_quiet(&hm_ctx_default);
     hm_far_leave();
     hm_sync_enter(&hm_team_world->sync, &leave, call);
-    if (hm_places.machines > 1) part(call);
+    hm_far_part();
     hm_world.inits = 0;
     close_world();
 }

@@ -52,6 +52,7 @@ struct hm_lane; /* the transport's own */
 struct hm_transport_host {
     int pe, npes;
     int spin; /* how often a wait looks before it calls idle for the first time: 0 with fewer cores than PEs */
+    size_t extent; /* memory is registered by pieces of so many bytes; 0: as the transport likes */
     /* Other PEs have changed memory of this one: wakes who waits for that. By any thread. */
     void (*moved)(void);
     /* A message has come from PE `from`. Called by the progress thread, which must not wait in it but may send; the
@@ -74,8 +75,9 @@ struct hm_transport {
     const char *(*probe)(void);
 
     /* The ladder, by one thread: start, then add_segment for memory of this PE that others will name by
-     * segment and offset (its descriptor, by which it may be mapped once more; -1: it has none), then address, which writes how others find all this into `room` bytes and gives
-     * their number, or -ENOSPC. After the exchange join: addresses[i] is the one of PE i, and lives until
+     * segment and offset, as large on every PE (its descriptor, by which it may be mapped once more; -1: it is
+     * used where it is), then address, which writes how others find all this into `room` bytes and gives their number, or
+     * -ENOSPC. After the exchange join: addresses[i] is the one of PE i, and lives until
      * stop. Connections are made at the first use, not here. Before the PEs leave, in a meeting that no
      * operation outlives, each calls leave: from then on others may go. */
     int (*start)(const struct hm_transport_host *host);
@@ -107,8 +109,8 @@ struct hm_transport {
                        struct hm_place signal, uint64_t value, enum hm_amo op, bool nbi);
     /* At most message_max bytes to PE `pe`, whose progress thread gives them to host->heard, once, in the order of
      * this lane's messages to that PE; no order with puts and atomics. May return before they have left: `done` is
-     * called when `from` may be reused, by any thread, perhaps before the return. Never waits for other PEs, so that
-     * the progress thread may call it, too. */
+     * called when `from` may be reused, by any thread, perhaps before the return; it calls nothing of the transport.
+     * Never waits for other PEs, so that the progress thread may call it, too. */
     size_t message_max;
     void (*message)(struct hm_lane *lane, int pe, const void *from, size_t bytes, void (*done)(void *arg), void *arg);
     /* Has the progress thread call host->tick at that time (ns, CLOCK_MONOTONIC) or soon behind. An earlier time goes

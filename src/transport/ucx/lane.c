@@ -33,11 +33,18 @@ static int lane_make(struct hm_lane **lane)
     e = hm_ucx_worker_open(&l->worker, &l->fd);
     hm_ucx_signals_back(&before);
     if (e) goto free_memory;
+    ucs_status_t status = hm_ucx_hear_keys(l->worker, l);
+    if (status != UCS_OK) {
+        e = hm_ucx_say("a worker cannot be told of keys", status);
+        goto close_worker;
+    }
     l->link = link;
     pthread_mutex_init(&l->making, NULL);
     hm_ucx_thread_add(l);
     *lane = l;
     return 0;
+close_worker:
+    ucp_worker_destroy(l->worker);
 free_memory:
     free(link);
     free(l);
@@ -58,17 +65,11 @@ void hm_ucx_lane_close(struct hm_lane *lane)
     pthread_mutex_unlock(&spare.lock);
 }
 
-static void drop_keys(struct hm_ucx_link *link)
-{
-    for (int i = 0; i < HM_SEGMENTS; i++)
-        if (link->key[i]) ucp_rkey_destroy(link->key[i]);
-}
-
 static void lane_drop(struct hm_lane *lane)
 {
     int npes = hm_ucx.host->npes;
     for (int i = 0; i < npes; i++)
-        if (lane->link[i]) drop_keys(lane->link[i]);
+        if (lane->link[i]) hm_ucx_keys_drop(lane->link[i]);
     ucp_worker_destroy(lane->worker); /* and its endpoints, which may still call back with their links */
     for (int i = 0; i < npes; i++)
         free(lane->link[i]);
@@ -96,18 +97,6 @@ static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
         hm_ucx.host->fail(link->pe, ucs_status_string(status));
 }
 
-static ucs_status_t unpack_keys(struct hm_ucx_link *link, const struct hm_ucx_address *a)
-{
-    const char *at = a->text;
-    for (int i = 0; i < HM_SEGMENTS; i++) {
-        if (!a->key_bytes[i]) continue;
-        ucs_status_t status = ucp_ep_rkey_unpack(link->ep, at, &link->key[i]);
-        if (status != UCS_OK) return status;
-        at += a->key_bytes[i];
-    }
-    return UCS_OK;
-}
-
 static struct hm_ucx_link *link_make(struct hm_lane *lane, int pe)
 {
     const struct hm_ucx_address *a = hm_ucx.addresses[pe];
@@ -115,15 +104,15 @@ static struct hm_ucx_link *link_make(struct hm_lane *lane, int pe)
     if (!link) hm_ucx.host->fail(pe, "out of memory");
     link->pe = pe;
     link->lane = lane;
+    link->shift = a->shift;
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                       UCP_EP_PARAM_FIELD_ERR_HANDLER,
-        .address = (const ucp_address_t *)(a->text + a->key_bytes[0] + a->key_bytes[1]),
+        .address = (const ucp_address_t *)a->worker,
         .err_mode = UCP_ERR_HANDLING_MODE_PEER,
         .err_handler = {.cb = on_error, .arg = link},
     };
     ucs_status_t status = ucp_ep_create(lane->worker, &params, &link->ep);
-    if (status == UCS_OK) status = unpack_keys(link, a);
     if (status != UCS_OK) hm_ucx.host->fail(pe, ucs_status_string(status));
     return link;
 }
@@ -140,14 +129,6 @@ struct hm_ucx_link *hm_ucx_link_to(struct hm_lane *lane, int pe)
     }
     pthread_mutex_unlock(&lane->making);
     return link;
-}
-
-uint64_t hm_ucx_remote(const struct hm_ucx_link *link, struct hm_place place, ucp_rkey_h *key)
-{
-    const struct hm_ucx_address *a = hm_ucx.addresses[link->pe];
-    *key = link->key[place.segment];
-    if (hm_unlikely(!*key)) hm_ucx.host->fail(link->pe, "it has not registered that memory");
-    return a->base[place.segment] + place.offset;
 }
 
 /* --- callers --- */
@@ -191,8 +172,7 @@ static void sleep_on(struct hm_lane *lane, int ms)
     poll(&p, 1, ms);
 }
 
-/* One turn of a wait; `still` counts those in which nothing has moved. */
-static void turn(struct hm_lane *lane, int *still)
+void hm_ucx_turn(struct hm_lane *lane, int *still)
 {
     const struct hm_transport_host *host = hm_ucx.host;
     if (ucp_worker_progress(lane->worker)) {
@@ -208,7 +188,7 @@ static void turn(struct hm_lane *lane, int *still)
     if (slept > 0) sleep_on(lane, slept < LONGEST_SLEEP_MS ? slept : LONGEST_SLEEP_MS);
 }
 
-static void check(ucs_status_t status, int pe)
+void hm_ucx_check(ucs_status_t status, int pe)
 {
     if (hm_likely(status == UCS_OK) || __atomic_load_n(&hm_ucx.leaving, __ATOMIC_SEQ_CST)) return;
     hm_ucx.host->fail(pe, ucs_status_string(status));
@@ -218,28 +198,28 @@ void hm_ucx_wait(struct hm_lane *lane, ucs_status_ptr_t request, int pe)
 {
     if (!request) return;
     if (UCS_PTR_IS_ERR(request)) {
-        check(UCS_PTR_STATUS(request), pe);
+        hm_ucx_check(UCS_PTR_STATUS(request), pe);
         return;
     }
     ucs_status_t status;
     int still = 0;
     while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS)
-        turn(lane, &still);
+        hm_ucx_turn(lane, &still);
     ucp_request_free(request);
-    check(status, pe);
+    hm_ucx_check(status, pe);
 }
 
 void hm_ucx_wait_few(struct hm_lane *lane, uint32_t most)
 {
     int still = 0;
     while (__atomic_load_n(&lane->unfinished, __ATOMIC_ACQUIRE) > most)
-        turn(lane, &still);
+        hm_ucx_turn(lane, &still);
 }
 
 void hm_ucx_request_done(void *request, ucs_status_t status, void *arg)
 {
     struct hm_ucx_link *link = arg;
-    check(status, link->pe);
+    hm_ucx_check(status, link->pe);
     ucp_request_free(request);
     __atomic_fetch_sub(&link->lane->unfinished, 1, __ATOMIC_RELEASE);
 }
@@ -250,5 +230,5 @@ void hm_ucx_note(struct hm_ucx_link *link, ucs_status_ptr_t request)
 {
     if (UCS_PTR_IS_PTR(request)) return;
     __atomic_fetch_sub(&link->lane->unfinished, 1, __ATOMIC_RELEASE);
-    check(UCS_PTR_STATUS(request), link->pe); /* NULL is UCS_OK */
+    hm_ucx_check(UCS_PTR_STATUS(request), link->pe); /* NULL is UCS_OK */
 }

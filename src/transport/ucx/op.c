@@ -16,20 +16,27 @@ static ucp_request_param_t unattended(struct hm_ucx_link *link)
                                  .user_data = link};
 }
 
+/* Memory of another PE may be registered in extents: an operation that crosses from one to the next is two. */
 static void put_unattended(struct hm_ucx_link *link, struct hm_place to, const void *from, size_t bytes)
 {
-    ucp_rkey_h key;
-    uint64_t at = hm_ucx_remote(link, to, &key);
-    ucp_request_param_t param = unattended(link);
-    hm_ucx_note(link, ucp_put_nbx(link->ep, from, bytes, at, key, &param));
+    for (size_t n; bytes; bytes -= n, to.offset += n, from = (const char *)from + n) {
+        ucp_rkey_h key;
+        uint64_t at = hm_ucx_remote(link, to, &key);
+        ucp_request_param_t param = unattended(link);
+        n = hm_ucx_piece(link, to.offset, bytes);
+        hm_ucx_note(link, ucp_put_nbx(link->ep, from, n, at, key, &param));
+    }
 }
 
 static void put_here(struct hm_lane *lane, struct hm_ucx_link *link, struct hm_place to, const void *from,
                      size_t bytes)
 {
-    ucp_rkey_h key;
-    uint64_t at = hm_ucx_remote(link, to, &key);
-    hm_ucx_wait(lane, ucp_put_nbx(link->ep, from, bytes, at, key, &plain), to.pe);
+    for (size_t n; bytes; bytes -= n, to.offset += n, from = (const char *)from + n) {
+        ucp_rkey_h key;
+        uint64_t at = hm_ucx_remote(link, to, &key);
+        n = hm_ucx_piece(link, to.offset, bytes);
+        hm_ucx_wait(lane, ucp_put_nbx(link->ep, from, n, at, key, &plain), to.pe);
+    }
 }
 
 static void put(struct hm_lane *lane, struct hm_place to, const void *from, size_t bytes)
@@ -51,9 +58,12 @@ static void get(struct hm_lane *lane, void *to, struct hm_place from, size_t byt
 {
     hm_ucx_enter(lane);
     struct hm_ucx_link *link = hm_ucx_link_to(lane, from.pe);
-    ucp_rkey_h key;
-    uint64_t at = hm_ucx_remote(link, from, &key);
-    hm_ucx_wait(lane, ucp_get_nbx(link->ep, to, bytes, at, key, &plain), from.pe);
+    for (size_t n; bytes; bytes -= n, from.offset += n, to = (char *)to + n) {
+        ucp_rkey_h key;
+        uint64_t at = hm_ucx_remote(link, from, &key);
+        n = hm_ucx_piece(link, from.offset, bytes);
+        hm_ucx_wait(lane, ucp_get_nbx(link->ep, to, n, at, key, &plain), from.pe);
+    }
     hm_ucx_left(lane, false);
 }
 
@@ -62,10 +72,13 @@ static void get_nbi(struct hm_lane *lane, void *to, struct hm_place from, size_t
     hm_ucx_enter(lane);
     hm_ucx_wait_few(lane, MOST_UNFINISHED);
     struct hm_ucx_link *link = hm_ucx_link_to(lane, from.pe);
-    ucp_rkey_h key;
-    uint64_t at = hm_ucx_remote(link, from, &key);
-    ucp_request_param_t param = unattended(link);
-    hm_ucx_note(link, ucp_get_nbx(link->ep, to, bytes, at, key, &param));
+    for (size_t n; bytes; bytes -= n, from.offset += n, to = (char *)to + n) {
+        ucp_rkey_h key;
+        uint64_t at = hm_ucx_remote(link, from, &key);
+        ucp_request_param_t param = unattended(link);
+        n = hm_ucx_piece(link, from.offset, bytes);
+        hm_ucx_note(link, ucp_get_nbx(link->ep, to, n, at, key, &param));
+    }
     hm_ucx_left(lane, true);
 }
 
@@ -217,6 +230,9 @@ const struct hm_transport hm_ucx_transport = {
     .get_nbi = get_nbi,
     .atomic = atomic,
     .put_signal = put_signal,
+    .message_max = HM_UCX_MESSAGE_MAX,
+    .message = hm_ucx_message,
+    .wake_at = hm_ucx_thread_wake_at,
     .fence = fence,
     .quiet = quiet,
 };

@@ -1,4 +1,5 @@
-/* The ladder: context, target worker, memory, address. */
+/* The ladder: context, target worker, address. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,8 @@ static ucs_status_t open_context(void)
     ucp_params_t params = {
         .field_mask =
             UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS,
-        .features = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP,
+        .features = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_AM |
+                    UCP_FEATURE_WAKEUP,
         .mt_workers_shared = 1,
         .estimated_num_eps = (size_t)hm_ucx.host->npes,
     };
@@ -120,91 +122,45 @@ int hm_ucx_worker_open(ucp_worker_h *worker, int *fd)
         status);
 }
 
+static int open_target(void)
+{
+    int e = hm_ucx_worker_open(&hm_ucx.target, &hm_ucx.target_fd);
+    if (e) return e;
+    ucs_status_t status = hm_ucx_hear_messages();
+    if (status == UCS_OK) status = hm_ucx_hear_keys(hm_ucx.target, NULL);
+    if (status != UCS_OK) return hm_ucx_say("a worker cannot be told of messages", status);
+    hm_ucx_memory_open();
+    return 0;
+}
+
 int hm_ucx_start(const struct hm_transport_host *host)
 {
     sigset_t before;
     hm_ucx = (struct hm_ucx){.host = host, .target_fd = -1};
     hm_ucx_signals_off(&before);
     ucs_status_t status = open_context();
-    int e = status == UCS_OK ? hm_ucx_worker_open(&hm_ucx.target, &hm_ucx.target_fd)
-                             : hm_ucx_say("cannot be initialised", status);
+    int e = status == UCS_OK ? open_target() : hm_ucx_say("cannot be initialised", status);
     hm_ucx_signals_back(&before);
-    return e;
-}
-
-int hm_ucx_add_segment(enum hm_segment_id segment, int descriptor, void *base, size_t bytes)
-{
-    (void)descriptor;
-    ucp_mem_map_params_t params = {
-        .field_mask =
-            UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-        .address = base,
-        .length = bytes,
-        .flags = UCP_MEM_MAP_NONBLOCK, /* the heap is lazy, and shall not be touched as a whole */
-    };
-    ucs_status_t status = ucp_mem_map(hm_ucx.context, &params, &hm_ucx.memory[segment]);
-    if (status != UCS_OK) return hm_ucx_say("cannot register memory", status);
-    hm_ucx.base[segment] = base;
-    hm_ucx.bytes[segment] = bytes;
-    return 0;
-}
-
-/* --- the address --- */
-
-struct writer {
-    char *at;
-    size_t room;
-};
-
-static int write_bytes(struct writer *w, const void *from, size_t bytes)
-{
-    if (bytes > w->room) return -ENOSPC;
-    memcpy(w->at, from, bytes);
-    w->at += bytes;
-    w->room -= bytes;
-    return 0;
-}
-
-static int write_key(struct writer *w, struct hm_ucx_address *a, int segment)
-{
-    void *key;
-    size_t bytes;
-    a->base[segment] = (uintptr_t)hm_ucx.base[segment];
-    a->key_bytes[segment] = 0;
-    if (!hm_ucx.memory[segment]) return 0;
-    ucs_status_t status = ucp_rkey_pack(hm_ucx.context, hm_ucx.memory[segment], &key, &bytes);
-    if (status != UCS_OK) return hm_ucx_say("cannot pack a key of memory", status);
-    a->key_bytes[segment] = (uint32_t)bytes;
-    int e = write_bytes(w, key, bytes);
-    ucp_rkey_buffer_release(key);
-    return e;
-}
-
-static int write_worker(struct writer *w, struct hm_ucx_address *a)
-{
-    ucp_worker_attr_t attr = {
-        .field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS | UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS,
-        .address_flags = UCP_WORKER_ADDRESS_FLAG_NET_ONLY,
-    };
-    ucs_status_t status = ucp_worker_query(hm_ucx.target, &attr);
-    if (status != UCS_OK) return hm_ucx_say("cannot tell the address of a worker", status);
-    a->worker_bytes = (uint32_t)attr.address_length;
-    int e = write_bytes(w, attr.address, attr.address_length);
-    ucp_worker_release_address(hm_ucx.target, attr.address);
     return e;
 }
 
 int hm_ucx_address(void *address, size_t room, size_t *bytes)
 {
     struct hm_ucx_address *a = address;
-    if (room < sizeof *a) return -ENOSPC;
-    struct writer w = {a->text, room - sizeof *a};
-    int e = 0;
-    for (int i = 0; i < HM_SEGMENTS && !e; i++)
-        e = write_key(&w, a, i);
-    if (!e) e = write_worker(&w, a);
-    if (!e) *bytes = (size_t)(w.at - (char *)address);
-    return e;
+    ucp_worker_attr_t attr = {
+        .field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS | UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS,
+        .address_flags = UCP_WORKER_ADDRESS_FLAG_NET_ONLY,
+    };
+    ucs_status_t status = ucp_worker_query(hm_ucx.target, &attr);
+    if (status != UCS_OK) return hm_ucx_say("cannot tell the address of a worker", status);
+    *bytes = sizeof *a + attr.address_length;
+    bool fits = *bytes <= room;
+    if (fits) {
+        a->shift = (uint8_t)hm_ucx.shift;
+        memcpy(a->worker, attr.address, attr.address_length);
+    }
+    ucp_worker_release_address(hm_ucx.target, attr.address);
+    return fits ? 0 : -ENOSPC;
 }
 
 int hm_ucx_join(const void *const *addresses)
@@ -229,8 +185,7 @@ void hm_ucx_stop(void)
     hm_ucx_thread_halt();
     hm_ucx_lanes_drop();
     if (hm_ucx.target) ucp_worker_destroy(hm_ucx.target);
-    for (int i = 0; i < HM_SEGMENTS; i++)
-        if (hm_ucx.memory[i]) ucp_mem_unmap(hm_ucx.context, hm_ucx.memory[i]);
+    hm_ucx_memory_close();
     ucp_cleanup(hm_ucx.context);
     hm_ucx.context = NULL;
 }

@@ -14,12 +14,19 @@
 
 #include "transport/transport.h"
 
+/* What is needed to reach one extent of a segment of another PE. */
+struct hm_ucx_key {
+    uint64_t base; /* of the segment, as the other PE names it */
+    ucp_rkey_h rkey;
+};
+
 /* The way from one lane to one PE, made at the first use. */
 struct hm_ucx_link {
     int pe;
+    unsigned shift; /* of offsets: to the number of the extent */
     struct hm_lane *lane;
     ucp_ep_h ep;
-    ucp_rkey_h key[HM_SEGMENTS]; /* NULL: that PE has no such segment */
+    struct hm_ucx_key **keys[HM_SEGMENTS]; /* by extent; each is fetched at its first use */
 };
 
 struct hm_lane {
@@ -31,7 +38,9 @@ struct hm_lane {
     uint32_t unfinished;       /* requests whose callback has not come yet */
     /* A lane has something under way while issued and drained differ. */
     uint64_t issued, drained;
-    uint32_t inside; /* callers */
+    uint64_t spoken;  /* `issued` behind the last message */
+    uint32_t sending; /* messages whose bytes are still needed */
+    uint32_t inside;  /* callers */
     /* the progress thread's */
     uint64_t seen, flushing;
     bool helped, watched;
@@ -39,12 +48,18 @@ struct hm_lane {
     struct hm_lane *next, *next_spare;
 };
 
-/* How others find a PE: this, then the packed keys, then the worker's address. */
+/* How others find a PE: this, with the worker's address. */
 struct hm_ucx_address {
-    uint64_t base[HM_SEGMENTS];
-    uint32_t key_bytes[HM_SEGMENTS];
-    uint32_t worker_bytes;
-    char text[];
+    uint8_t shift; /* its memory is registered in extents of so many bytes, 1 << shift */
+    char worker[];
+};
+
+/* Memory of this PE. */
+struct hm_ucx_segment {
+    char *base; /* as UCX sees it */
+    size_t bytes;
+    ucp_mem_h *extent; /* NULL: not yet registered */
+    bool is_mapped_twice;
 };
 
 struct hm_ucx {
@@ -52,9 +67,8 @@ struct hm_ucx {
     ucp_context_h context;
     ucp_worker_h target;
     int target_fd;
-    ucp_mem_h memory[HM_SEGMENTS];
-    void *base[HM_SEGMENTS];
-    size_t bytes[HM_SEGMENTS];
+    unsigned shift;
+    struct hm_ucx_segment segment[HM_SEGMENTS];
     const void *const *addresses;
     bool leaving; /* from now on others may close their ends */
 };
@@ -71,11 +85,29 @@ void hm_ucx_signals_back(const sigset_t *before);
 /* open.c */
 const char *hm_ucx_probe(void);
 int hm_ucx_start(const struct hm_transport_host *host);
-int hm_ucx_add_segment(enum hm_segment_id segment, int descriptor, void *base, size_t bytes);
 int hm_ucx_address(void *address, size_t room, size_t *bytes);
 int hm_ucx_join(const void *const *addresses);
 void hm_ucx_leave(void);
 void hm_ucx_stop(void);
+
+/* memory.c: the owner's side and the user's. */
+/* How memory is to be registered: once the context is there. */
+void hm_ucx_memory_open(void);
+void hm_ucx_memory_close(void);
+int hm_ucx_add_segment(enum hm_segment_id segment, int descriptor, void *base, size_t bytes);
+/* Messages about keys: those that the target worker answers, and those that tell a lane. */
+ucs_status_t hm_ucx_hear_keys(ucp_worker_h worker, struct hm_lane *lane);
+/* Where a place is, for UCX, and how many of the bytes from there on have the same key. */
+uint64_t hm_ucx_remote(struct hm_ucx_link *link, struct hm_place place, ucp_rkey_h *key);
+size_t hm_ucx_piece(const struct hm_ucx_link *link, uint64_t offset, size_t bytes);
+void hm_ucx_keys_drop(struct hm_ucx_link *link);
+
+/* message.c */
+enum hm_ucx_message { HM_UCX_MESSAGE, HM_UCX_ASK_KEY, HM_UCX_TELL_KEY };
+enum { HM_UCX_MESSAGE_MAX = 64 << 10 };
+ucs_status_t hm_ucx_on_message(ucp_worker_h worker, enum hm_ucx_message id, ucp_am_recv_callback_t call, void *arg);
+ucs_status_t hm_ucx_hear_messages(void);
+void hm_ucx_message(struct hm_lane *lane, int pe, const void *from, size_t bytes, void (*done)(void *arg), void *arg);
 
 /* lane.c */
 int hm_ucx_lane_open(struct hm_lane **lane);
@@ -83,7 +115,6 @@ void hm_ucx_lane_close(struct hm_lane *lane);
 /* All lanes, which are closed by now, end; behind the progress thread. */
 void hm_ucx_lanes_drop(void);
 struct hm_ucx_link *hm_ucx_link_to(struct hm_lane *lane, int pe);
-uint64_t hm_ucx_remote(const struct hm_ucx_link *link, struct hm_place place, ucp_rkey_h *key);
 /* Has it anything that is not known to be complete? And: all that had been issued by then is. */
 bool hm_ucx_is_under_way(const struct hm_lane *lane);
 void hm_ucx_drained(struct hm_lane *lane, uint64_t issued);
@@ -94,6 +125,10 @@ void hm_ucx_left(struct hm_lane *lane, bool issued);
 void hm_ucx_wait(struct hm_lane *lane, ucs_status_ptr_t request, int pe);
 /* Until no more than `most` requests are unfinished. */
 void hm_ucx_wait_few(struct hm_lane *lane, uint32_t most);
+/* One turn of a wait; `still` counts those in which nothing has moved. */
+void hm_ucx_turn(struct hm_lane *lane, int *still);
+/* Ends the job unless it went well. */
+void hm_ucx_check(ucs_status_t status, int pe);
 /* For requests that nobody waits for by themselves. */
 void hm_ucx_request_done(void *request, ucs_status_t status, void *link);
 void hm_ucx_note(struct hm_ucx_link *link, ucs_status_ptr_t request);
@@ -104,6 +139,8 @@ void hm_ucx_thread_halt(void);
 void hm_ucx_thread_add(struct hm_lane *lane);
 void hm_ucx_thread_forget(void); /* all lanes */
 void hm_ucx_thread_kick(void);   /* a lane has something under way now, and had not before */
+void hm_ucx_thread_send(void);   /* a lane has a message that must be helped away */
+void hm_ucx_thread_wake_at(uint64_t ns);
 
 /* op.c */
 extern const struct hm_transport hm_ucx_transport;
