@@ -85,6 +85,11 @@ void hm_far_put_signal(struct hm_ctx *c, void *d, const void *s, size_t n, uint6
     (void)at, (void)signal, (void)op;
     hm_far_put(c, d, s, n, pe, nbi);
 }
+bool hm_far_add_float(struct hm_ctx *c, void *d, uint64_t value, size_t n, int pe)
+{
+    (void)c, (void)d, (void)value, (void)n, (void)pe;
+    far();
+}
 void hm_far_fence(struct hm_ctx *c) { (void)c, far(); }
 void hm_far_quiet(struct hm_ctx *c) { (void)c, far(); }
 
