@@ -147,11 +147,46 @@ HM_INLINE void apply_one(const struct hm_pack_config *c, struct reader *r)
     }
 }
 
+/* Bytes of an operation behind its head, by its code without the segment; SAYS: as its length says, and perhaps these. */
+enum { SAYS = 0x80, AHEAD = 24 };
+#define BOTH(op, narrow, with_wide) [op] = narrow, [op | HM_PACK_WIDE] = with_wide
+static const uint8_t rest_of[1 << HM_PACK_SEGMENT_SHIFT] = {
+    BOTH(HM_AMO_SET, 4, 8),       BOTH(HM_AMO_SWAP, 4, 8),      BOTH(HM_AMO_CAS, 8, 16),
+    BOTH(HM_AMO_FETCH_ADD, 4, 8), BOTH(HM_AMO_ADD, 4, 8),       BOTH(HM_AMO_FETCH_AND, 4, 8),
+    BOTH(HM_AMO_AND, 4, 8),       BOTH(HM_AMO_FETCH_OR, 4, 8),  BOTH(HM_AMO_OR, 4, 8),
+    BOTH(HM_AMO_FETCH_XOR, 4, 8), BOTH(HM_AMO_XOR, 4, 8),       BOTH(HM_PACK_SHORT, 1, 2),
+    BOTH(HM_PACK_WORD, 4, 8),     BOTH(HM_PACK_ADD_FLOAT, 4, 8), [HM_PACK_PUT] = SAYS,
+    [HM_PACK_GET] = HM_PACK_LENGTH_BYTES,
+};
+
+/* Words far apart cost a miss each, of the cache and of the page table: they are asked for some operations ahead, so that
+ * the misses overlap. Gives where the next operation begins. */
+HM_INLINE const char *look_ahead(const struct hm_pack_config *c, const char *at, const char *end)
+{
+    uint64_t head = 0;
+    uint16_t length = 0;
+    if (hm_unlikely((size_t)(end - at) < HM_PACK_HEAD_BYTES + HM_PACK_LENGTH_BYTES)) return end;
+    memcpy(&head, at, sizeof head);
+    unsigned code = head & ((1 << HM_PACK_SEGMENT_SHIFT) - 1), segment = head >> HM_PACK_SEGMENT_SHIFT & 3;
+    if (hm_likely(segment < HM_SEGMENTS))
+        __builtin_prefetch((void *)((uintptr_t)c->segment[segment].base + (head << 16 >> 24)), 1);
+    at += HM_PACK_HEAD_BYTES + (rest_of[code] & ~SAYS);
+    if (hm_likely(!(rest_of[code] & SAYS))) return at < end ? at : end;
+    memcpy(&length, (const char *)&head + HM_PACK_HEAD_BYTES, sizeof length);
+    at += HM_PACK_LENGTH_BYTES;
+    return length < end - at ? at + length : end;
+}
+
 const char *hm_packet_apply(const struct hm_pack_config *config, const char *operations, size_t bytes, char *values,
                             size_t values_bytes)
 {
     struct reader r = {operations, operations + bytes, values, values + values_bytes, NULL};
-    while (r.at < r.end && !r.wrong) apply_one(config, &r);
+    const char *ahead = r.at;
+    for (int i = 0; i < AHEAD && ahead < r.end; i++) ahead = look_ahead(config, ahead, r.end);
+    while (r.at < r.end && !r.wrong) {
+        if (hm_likely(ahead < r.end)) ahead = look_ahead(config, ahead, r.end);
+        apply_one(config, &r);
+    }
     if (!r.wrong && r.values != r.values_end) r.wrong = "it fetches less than it says";
     return r.wrong;
 }

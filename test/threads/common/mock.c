@@ -140,7 +140,10 @@ bool mock_deliver(int pe)
     pthread_mutex_lock(&in->lock);
     struct item *i = choose(in);
     pthread_mutex_unlock(&in->lock);
+    int self = mock_self;
+    mock_self = pe;
     if (i) arrive(&mock_pe[pe], i);
+    mock_self = self;
     return i != NULL;
 }
 
