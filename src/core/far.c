@@ -122,6 +122,7 @@ static void open_transport(const char *call)
 }
 
 static struct hm_lane *reply_lane(void);
+static void hurry(void) { hm_pack_hurry(pack); }
 
 /* Before the transport joins, after which others may send. */
 static void open_pack(const char *call)
@@ -146,6 +147,7 @@ static void open_pack(const char *call)
     };
     pack = hm_pack_open(&config);
     if (!pack) hm_die(call, "out of memory for packets of small operations; set SHMEM_AGGREGATE_POOL lower");
+    hm_wait_send = hurry;
 }
 
 /* Only for tests so far: PEs of one machine as if they were far. */
@@ -184,6 +186,7 @@ void hm_far_stop(void)
     hm_symm.far = NULL;
     transport->stop();
     transport = NULL;
+    hm_wait_send = NULL;
     hm_pack_close(pack);
     pack = NULL;
     free(far);
