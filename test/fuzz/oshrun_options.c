@@ -79,6 +79,11 @@ static const char *const pieces[] = {
     "--heap=",
     "--timeout=0",
     "--timeout=0.5",
+    "--hosts",
+    "--hosts=a:4,b:4",
+    "--hostfile=file",
+    "--launcher=mpirun",
+    "--launcher-arg",
     "--machines",
     "--machines=2",
     "--machines=3+1",
@@ -155,7 +160,7 @@ static void check_run(const struct hm_run *run, char **words, int n)
     }
     check_layout(&run->layout, run->npes, words, n);
     must(sum == run->npes && sum <= HM_JOB_MAX_PES && run->nprograms > 0, "sum of the PEs", words, n);
-    must(run->stdin_pe >= HM_STDIN_ALL && run->stdin_pe < run->npes, "reader of the input", words, n);
+    must(run->stdin_pe >= HM_STDIN_ALL && (run->hosts || run->hostfile || run->stdin_pe < run->npes), "reader of the input", words, n);
     must(run->timeout >= 0 && run->timeout <= 1e9 && run->grace >= 0 && run->grace <= 1e9 && run->interrupt_grace >= 0, "times", words, n);
     must(run->bind >= HM_BIND_NONE && run->bind <= HM_BIND_THREAD, "binding", words, n);
 }

@@ -42,7 +42,7 @@ refused 'name of a variable' -x =x true
 refused 'name of the program' -n 2 ''
 
 expect 0 --help "$OSHRUN" --help
-for word in -n -x --label --heap --timeout --bind --wdir --output --stdin --verbose --quiet --check --version; do
+for word in -n -x --label --heap --timeout --bind --wdir --output --stdin --verbose --quiet --check --machines --hosts --hostfile --launcher --version; do
     grep -q -- "$word" out || fail "--help does not name $word"
 done
 [ "$(wc -L < out)" -le 90 ] || fail "--help has lines of $(wc -L < out) columns"

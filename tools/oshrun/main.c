@@ -3,6 +3,7 @@
 #include "guard.h"
 
 #include "base/version.h"
+#include "handover.h"
 #include "tree.h"
 
 #include <fcntl.h>
@@ -259,6 +260,7 @@ int main(int argc, char **argv)
             puts("oshrun (hbmesh) " HM_VERSION);
         return fflush(stdout) == 0 ? 0 : 1;
     }
+    if (run.hosts || run.hostfile) return hm_handover(&run);
     if (hm_bind_prepare(&run) != 0) return 2;
     drop_outer_wire();
     read_origin(&origin);

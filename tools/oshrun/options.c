@@ -127,6 +127,7 @@ static int set_npes(struct parse *p, const char *name, const char *text)
         return complain(p, "%s %s: the number of PEs is a whole number from 1 to %d", name, text,
                         HM_JOB_MAX_PES);
     p->program->npes = (int)n;
+    p->program->counted = true;
     return 0;
 }
 
@@ -193,21 +194,37 @@ static int set_bind(struct parse *p, const char *given)
     return 0;
 }
 
+static int add_word(struct parse *p, char ***words, int *n, const char *word)
+{
+    char **all = realloc(*words, sizeof *all * (size_t)(*n + 1));
+    if (!all) return complain(p, "out of memory");
+    *words = all;
+    all[(*n)++] = (char *)word;
+    return 0;
+}
+
+static int set_launcher(struct parse *p, const char *text)
+{
+    static const char *const names[] = {"mpirun", "prterun", "srun"};
+    for (size_t i = 0; i < HM_COUNT(names); i++) {
+        if (strcmp(text, names[i])) continue;
+        p->run->launcher = (enum hm_launcher)(HM_LAUNCHER_MPIRUN + i);
+        return 0;
+    }
+    return complain(p, "--launcher %s: mpirun, prterun or srun", text);
+}
+
+/* The environment reaches all PEs of this machine anyway; other launchers want to be told. */
 static int add_variable(struct parse *p, const char *text)
 {
     const char *equal = strchrnul(text, '=');
     if (equal == text) return complain(p, "-x %s: the name of a variable is missing", text);
     if (!*equal) {
-        if (getenv(text)) return 0; /* the environment is passed on anyway */
+        if (getenv(text)) return add_word(p, &p->run->exported, &p->run->nexported, text);
         return complain(p, "-x %s: there is no such variable in the environment; give -x %s=VALUE", text,
                         text);
     }
-    struct hm_program *g = p->program;
-    char **set = realloc(g->set, sizeof *set * (size_t)(g->nset + 1));
-    if (!set) return complain(p, "out of memory");
-    g->set = set;
-    g->set[g->nset++] = (char *)text;
-    return 0;
+    return add_word(p, &p->program->set, &p->program->nset, text);
 }
 
 static int apply_value(struct parse *p, enum option_id id, const char *name, const char *value)
@@ -224,10 +241,21 @@ static int apply_value(struct parse *p, enum option_id id, const char *name, con
     case OPTION_GRACE:
         if (set_seconds(p, name, value, 0, &p->run->grace)) return -EINVAL;
         p->run->interrupt_grace = p->run->grace;
+        p->run->grace_given = true;
         return 0;
     case OPTION_WDIR:
         p->program->wdir = value;
         return 0;
+    case OPTION_HOSTS:
+        p->run->hosts = value;
+        return 0;
+    case OPTION_HOSTFILE:
+        p->run->hostfile = value;
+        return 0;
+    case OPTION_LAUNCHER:
+        return set_launcher(p, value);
+    case OPTION_LAUNCHER_ARG:
+        return add_word(p, &p->run->launcher_args, &p->run->nlauncher_args, value);
     case OPTION_MACHINES:
         p->run->machines = value;
         return 0;
@@ -355,11 +383,24 @@ static int make_layout(struct parse *p)
     return rc ? complain(p, "%s%s: %s", given ? "--machines " : "SHMEM_MACHINES=", spec, why) : 0;
 }
 
+static int check_hosts(struct parse *p)
+{
+    const struct hm_run *run = p->run;
+    if (run->hosts && run->hostfile) return complain(p, "--hosts and --hostfile: give one of them");
+    if (run->hosts || run->hostfile) return 0;
+    if (run->launcher || run->nlauncher_args)
+        return complain(p, "%s is for jobs on several hosts: it needs --hosts or --hostfile",
+                        run->launcher ? "--launcher" : "--launcher-arg");
+    return 0;
+}
+
 static int check_whole(struct parse *p)
 {
     struct hm_run *run = p->run;
+    if (check_hosts(p)) return -EINVAL;
     if (run->npes > HM_JOB_MAX_PES)
         return complain(p, "%d PEs are too many: at most %d", run->npes, HM_JOB_MAX_PES);
+    if (run->hosts || run->hostfile) return 0; /* how many PEs there are is not known yet */
     if (run->stdin_pe >= run->npes)
         return complain(p, "--stdin %d: there is no such PE, they are numbered 0 to %d", run->stdin_pe,
                         run->npes - 1);
@@ -387,6 +428,8 @@ void hm_run_free(struct hm_run *run)
         free(run->programs[i].set);
     }
     free(run->programs);
+    free(run->launcher_args);
+    free(run->exported);
     hm_layout_free(&run->layout);
     *run = (struct hm_run){0};
 }
@@ -424,6 +467,8 @@ struct hm_run hm_run_copy(const struct hm_run *run)
     copy.heap = copy_word(run->heap);
     copy.output = copy_word(run->output);
     copy.machines = copy_word(run->machines);
+    copy.launcher_args = copy_words(run->launcher_args, run->nlauncher_args);
+    copy.exported = copy_words(run->exported, run->nexported);
     copy.programs = malloc(sizeof *copy.programs * (size_t)run->nprograms);
     if (!copy.programs) abort();
     for (int i = 0; i < run->nprograms; i++) {
@@ -498,6 +543,11 @@ void hm_run_help(FILE *out)
           "Each PE finds in its environment SHMEM_PE, SHMEM_NPES, SHMEM_LOCAL_PE and\n"
           "SHMEM_LOCAL_NPES, before it has called anything. In a build tree the Python\n"
           "package that was built there is in front of PYTHONPATH.\n"
+          "\n"
+          "With --hosts or --hostfile another launcher runs the job, and output, signals and\n"
+          "exit status are its affair. The variables SHMEM_*, UCX_*, LD_LIBRARY_PATH and\n"
+          "PYTHONPATH reach all hosts, others by -x. Hosts without a COUNT take one PE each,\n"
+          "or share the PEs of -n; without -n there are as many PEs as the hosts have room for.\n"
           "\n"
           "Output: on a terminal each PE writes to a terminal; elsewhere the lines of\n"
           "different PEs are never mixed, and a line that stays unfinished is passed on\n"

@@ -9,6 +9,7 @@
 
 struct hm_program {
     int npes;
+    bool counted; /* by -n */
     char **argv; /* NULL-terminated, points into main's argv */
     const char *wdir;
     char **set; /* VAR=VALUE, nset of them */
@@ -16,6 +17,7 @@ struct hm_program {
 };
 
 enum { HM_STDIN_NONE = -1, HM_STDIN_ALL = -2 };
+enum hm_launcher { HM_LAUNCHER_ANY, HM_LAUNCHER_MPIRUN, HM_LAUNCHER_PRTERUN, HM_LAUNCHER_SRUN };
 enum hm_bind { HM_BIND_NONE, HM_BIND_CORE, HM_BIND_THREAD };
 
 struct hm_run {
@@ -28,6 +30,11 @@ struct hm_run {
     int stdin_pe; /* or HM_STDIN_... */
     const char *heap, *output, *machines;
     struct hm_layout layout; /* what `machines`, or the environment, makes of it */
+    const char *hosts, *hostfile; /* of another launcher, and what it is told: see handover.h */
+    enum hm_launcher launcher;
+    char **launcher_args, **exported; /* exported: -x VAR */
+    int nlauncher_args, nexported;
+    bool grace_given;
     double timeout; /* seconds; 0: none */
     double grace, interrupt_grace; /* before a kill; behind SIGINT interpreters have to say where they were */
 };
