@@ -17,7 +17,7 @@ static void read_all(struct hm_team *team, char *room, const char *source, size_
     for (int i = 0; i < team->size; i++)
         if (hm_span_is_here(team->sync.span, i))
             memcpy(room + (size_t)i * bytes, hm_member_at(team, i, source, bytes, call, "source"), bytes);
-    hm_far_quiet(&hm_ctx_inner);
+    hm_quiet(&hm_ctx_inner);
 }
 
 static void write_all(struct hm_team *team, const char *room, char *dest, size_t bytes, const char *call)
@@ -29,7 +29,7 @@ static void write_all(struct hm_team *team, const char *room, char *dest, size_t
         else
             hm_far_put_at(hm_far_place(dest, hm_team_pe(team, i)), from, bytes, true);
     }
-    hm_far_quiet(&hm_ctx_inner);
+    hm_quiet(&hm_ctx_inner);
 }
 
 /* Each member's elements become the sum of those up to it: `bytes` of each, which lie `apart`. */
