@@ -12,9 +12,9 @@
     HM_API_BOTH(shmem, TYPE, NAME##_atomic_swap, (TYPE * dest, TYPE value, int pe),                   \
                 return HM_VALUE(TYPE, HM_AMO(HM_AMO_SWAP, dest, HM_BITS(value), 0));)                 \
     HM_API_BOTH(shmem, void, NAME##_atomic_fetch_nbi, (TYPE * fetch, const TYPE *source, int pe),     \
-                *fetch = HM_VALUE(TYPE, HM_AMO(HM_AMO_FETCH, source, 0, 0));)                         \
+                HM_AMO_NBI(HM_AMO_FETCH, fetch, source, 0, 0);)                         \
     HM_API_BOTH(shmem, void, NAME##_atomic_swap_nbi, (TYPE * fetch, TYPE * dest, TYPE value, int pe), \
-                *fetch = HM_VALUE(TYPE, HM_AMO(HM_AMO_SWAP, dest, HM_BITS(value), 0));)
+                HM_AMO_NBI(HM_AMO_SWAP, fetch, dest, HM_BITS(value), 0);)
 SHMEM_AMO_EXTENDED_TYPES(EXTENDED)
 
 #define STANDARD(TYPE, NAME)                                                                            \
@@ -25,9 +25,9 @@ SHMEM_AMO_EXTENDED_TYPES(EXTENDED)
     HM_API_BOTH(shmem, void, NAME##_atomic_inc, (TYPE * dest, int pe), HM_AMO(HM_AMO_ADD, dest, 1, 0);) \
     HM_API_BOTH(shmem, void, NAME##_atomic_compare_swap_nbi,                                            \
                 (TYPE * fetch, TYPE * dest, TYPE cond, TYPE value, int pe),                             \
-                *fetch = (TYPE)HM_AMO(HM_AMO_CAS, dest, (uint64_t)value, (uint64_t)cond);)              \
+                HM_AMO_NBI(HM_AMO_CAS, fetch, dest, (uint64_t)value, (uint64_t)cond);)              \
     HM_API_BOTH(shmem, void, NAME##_atomic_fetch_inc_nbi, (TYPE * fetch, TYPE * dest, int pe),          \
-                *fetch = (TYPE)HM_AMO(HM_AMO_FETCH_ADD, dest, 1, 0);)                                   \
+                HM_AMO_NBI(HM_AMO_FETCH_ADD, fetch, dest, 1, 0);)                                   \
     UPDATE(TYPE, NAME, atomic_fetch_add, HM_AMO_FETCH_ADD, atomic_add, HM_AMO_ADD, atomic_fetch_add_nbi)
 
 /* dest = dest <op> value, with and without the old value. */
@@ -37,7 +37,7 @@ SHMEM_AMO_EXTENDED_TYPES(EXTENDED)
     HM_API_BOTH(shmem, void, NAME##_##silent, (TYPE * dest, TYPE value, int pe),                     \
                 HM_AMO(OP, dest, (uint64_t)value, 0);)                                               \
     HM_API_BOTH(shmem, void, NAME##_##fetching_nbi, (TYPE * fetch, TYPE * dest, TYPE value, int pe), \
-                *fetch = (TYPE)HM_AMO(FETCH_OP, dest, (uint64_t)value, 0);)
+                HM_AMO_NBI(FETCH_OP, fetch, dest, (uint64_t)value, 0);)
 SHMEM_AMO_TYPES(STANDARD)
 
 #define BITWISE(TYPE, NAME)                                                                              \

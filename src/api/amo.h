@@ -53,5 +53,8 @@ HM_INLINE double hm_double_of_bits(uint64_t bits)
 
 /* An atomic in a body of HM_API_BOTH. */
 #define HM_AMO(op, addr, value, cond) hm_amo(c, op, (void *)(addr), value, cond, sizeof *(addr), pe, call)
+/* The same, with the value to `fetch`. */
+#define HM_AMO_NBI(op, fetch, addr, value, cond) \
+    hm_amo_nbi(c, op, (void *)(addr), value, cond, sizeof *(addr), pe, call, fetch)
 
 #endif

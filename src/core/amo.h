@@ -3,6 +3,8 @@
 #ifndef HM_AMO_H
 #define HM_AMO_H
 
+#include <string.h>
+
 #include "base/base.h"
 #include "core/ctx.h"
 #include "core/symm.h"
@@ -53,6 +55,22 @@ HM_INLINE uint64_t hm_amo_do64(enum hm_amo op, void *at, uint64_t value, uint64_
 }
 #undef HM_AMO_DO
 
+/* There is no atomic add of floats: the sum is formed here and put in place if nobody was quicker. */
+#define HM_AMO_ADD_FLOAT(name, T, U)                                                                                   \
+    HM_INLINE void name(void *at, uint64_t value)                                                                      \
+    {                                                                                                                  \
+        U *word = at, old = __atomic_load_n(word, __ATOMIC_RELAXED), bits = (U)value;                                  \
+        T sum, more;                                                                                                   \
+        memcpy(&more, &bits, sizeof more);                                                                             \
+        do {                                                                                                           \
+            memcpy(&sum, &old, sizeof sum);                                                                            \
+            sum += more;                                                                                               \
+            memcpy(&bits, &sum, sizeof bits);                                                                          \
+        } while (!__atomic_compare_exchange_n(word, &old, bits, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));            \
+    }
+HM_AMO_ADD_FLOAT(hm_amo_add_f32, float, uint32_t)
+HM_AMO_ADD_FLOAT(hm_amo_add_f64, double, uint64_t)
+
 HM_INLINE uint64_t hm_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size,
                           int pe, const char *call)
 {
@@ -66,6 +84,23 @@ HM_INLINE uint64_t hm_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64
     __asm__ volatile("" ::: "memory"); /* as in hm_bell_look */
     if (hm_unlikely(__atomic_load_n(&bell->sleepers, __ATOMIC_RELAXED))) return hm_amo_ring(bell, addr, size, old);
     return old;
+}
+
+/* The same without waiting for the value, which is in `fetch` behind a quiet; on mapped memory at once. */
+HM_COLD void hm_amo_nbi_slow(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size,
+                             int pe, const char *call, void *fetch);
+HM_INLINE void hm_amo_nbi(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size,
+                          int pe, const char *call, void *fetch)
+{
+    const struct hm_peer *peer;
+    char *at = hm_symm_map(addr, size, pe, &peer);
+    if (hm_unlikely(at == NULL || ((uintptr_t)addr & (size - 1)) != 0)) {
+        hm_amo_nbi_slow(ctx, op, addr, value, cond, size, pe, call, fetch);
+        return;
+    }
+    uint64_t old = size == 8 ? hm_amo_do64(op, at, value, cond) : hm_amo_do32(op, at, value, cond);
+    memcpy(fetch, &old, size);
+    if (op != HM_AMO_FETCH) hm_bell_look(peer->bell, addr, size);
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include "core/team.h"
 
 struct hm_lane;
+struct hm_packer;
 
 struct hm_ctx {
     uint32_t generation; /* odd: in use */
@@ -18,6 +19,7 @@ struct hm_ctx {
     size_t session_ops;
     uint64_t writes, reads; /* operations so far, under SHMEM_COUNT */
     struct hm_lane *lane;   /* of the transport; NULL: not used so far */
+    struct hm_packer *packer; /* of small operations (pack.h); NULL: not used so far, or there is none */
     bool owned;     /* private, with --check: ... */
     uint64_t owner; /* ... the thread that created it, and must destroy it */
 };

@@ -1,5 +1,6 @@
 #include "core/far.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,9 @@
 #include "base/option.h"
 #include "core/message.h"
 #include "core/order.h"
+#include "core/pack.h"
 #include "core/place.h"
+#include "core/remote.h"
 #include "core/symm.h"
 #include "core/ticket.h"
 #include "core/wait.h"
@@ -19,6 +22,8 @@
 static const struct hm_transport *transport; /* NULL: none is used */
 static uint8_t *far;                         /* hm_symm.far */
 static const void **address;                 /* where it finds each PE, in `exchanged` */
+static char *data_again;                     /* this PE's static data as the transport has it */
+static struct hm_pack *pack;                 /* small operations travel together; NULL: each by itself */
 
 enum { SPIN = 1000, FIRST_WORD_MS = 300 };
 
@@ -54,6 +59,7 @@ static HM_NORETURN void fail(int pe, const char *why)
 static void heard(int from, const void *bytes, size_t n)
 {
     const struct hm_message *m = bytes;
+    if (pack && hm_pack_heard(pack, from, bytes, n)) return;
     switch (n >= sizeof *m ? m->kind : 0) {
     case HM_MESSAGE_UNLOCK: hm_lock_heard(from, bytes, n); return;
     default:
@@ -63,7 +69,7 @@ static void heard(int from, const void *bytes, size_t n)
 
 static uint64_t tick(void)
 {
-    return 0;
+    return pack ? hm_pack_tick(pack) : 0;
 }
 
 static struct hm_transport_host host = {.moved = moved, .heard = heard, .tick = tick, .idle = idle, .fail = fail, .say = hm_log_line};
@@ -107,12 +113,20 @@ static void exchange(const struct address *mine, const char *call)
         address[i] = exchanged + i * sizeof *mine + head;
 }
 
+/* The image of static data has a layout of its own in its memfd, so it is mapped here. */
+static int add_data(int descriptor)
+{
+    char *own = hm_symm.peer[hm_world.pe].data;
+    if (!own) return 0;
+    if (descriptor >= 0 && !(data_again = own = hm_remote_map_data_again())) return -errno;
+    return transport->add_segment(HM_SEGMENT_DATA, -1, own, hm_symm.data_span);
+}
+
 static void add_segments(const int descriptor[HM_SEGMENTS], const char *call)
 {
     const struct hm_peer *own = &hm_symm.peer[hm_world.pe];
     int e = transport->add_segment(HM_SEGMENT_HEAP, descriptor[HM_SEGMENT_HEAP], own->heap, hm_symm.heap_size);
-    if (!e && own->data)
-        e = transport->add_segment(HM_SEGMENT_DATA, descriptor[HM_SEGMENT_DATA], own->data, hm_symm.data_span);
+    if (!e) e = add_data(descriptor[HM_SEGMENT_DATA]);
     if (!e && own->work)
         e = transport->add_segment(HM_SEGMENT_WORK, descriptor[HM_SEGMENT_WORK], own->work, hm_work_bytes(hm_world.npes));
     if (e) hm_die(call, "transport %s cannot take this PE's memory: %s", transport->name, strerror(-e));
@@ -133,6 +147,35 @@ static void open_transport(const int descriptor[HM_SEGMENTS], const char *call)
     int e = transport->start(&host);
     if (e) hm_die(call, "transport %s cannot be started: %s", transport->name, strerror(-e));
     add_segments(descriptor, call);
+}
+
+static struct hm_lane *reply_lane(void);
+static void hurry(void) { hm_pack_hurry(pack); }
+
+/* Before the transport joins, after which others may send. */
+static void open_pack(const char *call)
+{
+    if (!hm_options.aggregate || !transport->message) return;
+    const struct hm_peer *own = &hm_symm.peer[hm_world.pe];
+    struct hm_pack_config config = {
+        .pe = hm_world.pe,
+        .npes = hm_world.npes,
+        .spin = host.spin,
+        .transport = transport,
+        .segment = {[HM_SEGMENT_HEAP] = {own->heap, hm_symm.heap_size},
+                    [HM_SEGMENT_DATA] = {own->data, own->data ? hm_symm.data_span : 0}},
+        .reply_lane = reply_lane,
+        .moved = moved,
+        .idle = idle,
+        .packet = hm_options.aggregate_packet,
+        .largest = hm_options.aggregate_size,
+        .pool = hm_options.aggregate_pool,
+        .credit = hm_options.aggregate_credit,
+        .delay_ns = (uint64_t)hm_options.aggregate_delay * 1000,
+    };
+    pack = hm_pack_open(&config);
+    if (!pack) hm_die(call, "out of memory for packets of small operations; set SHMEM_AGGREGATE_POOL lower");
+    hm_wait_send = hurry;
 }
 
 /* PEs of other machines; under SHMEM_MAPPED=off, which is for tests, all others. */
@@ -157,6 +200,7 @@ void hm_far_start(const int descriptor[HM_SEGMENTS], const char *call)
     if (e) hm_die(call, "transport %s has no address for the other PEs: %s", transport->name, strerror(-e));
     mine.bytes = bytes;
     exchange(&mine, call);
+    open_pack(call);
     e = transport->join(address);
     if (e) hm_die(call, "transport %s cannot join the other PEs: %s", transport->name, strerror(-e));
     mark_far(npes);
@@ -186,7 +230,12 @@ void hm_far_stop(void)
     if (!transport) return;
     hm_symm.far = NULL;
     transport->stop();
+    hm_remote_unmap_data(data_again);
+    data_again = NULL;
     transport = NULL;
+    hm_wait_send = NULL;
+    hm_pack_close(pack);
+    pack = NULL;
     free(far);
     free(exchanged);
     free(address);
@@ -222,27 +271,95 @@ static struct hm_lane *lane_of(struct hm_ctx *ctx)
     return none;
 }
 
+static struct hm_lane *reply_lane(void)
+{
+    return lane_of(&hm_ctx_inner);
+}
+
+/* Of a context by its first operation, as the lane. NULL: nothing is packed. */
+static struct hm_packer *packer_of(struct hm_ctx *ctx)
+{
+    struct hm_packer *packer = __atomic_load_n(&ctx->packer, __ATOMIC_ACQUIRE), *none = NULL;
+    if (hm_likely(packer != NULL) || !pack) return packer;
+    packer = hm_packer_open(pack, lane_of(ctx), &ctx->session);
+    if (!packer) hm_die(NULL, "out of memory for packets of small operations");
+    if (__atomic_compare_exchange_n(&ctx->packer, &none, packer, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return packer;
+    hm_packer_close(packer); /* another thread was quicker */
+    return none;
+}
+
+/* Around each operation that goes direct. `send`: what is packed for that PE shall leave before. */
+static struct hm_lane *direct(struct hm_ctx *ctx, struct hm_packer *packer, int pe, bool send)
+{
+    if (packer) hm_pack_before(packer, pe, send);
+    return lane_of(ctx);
+}
+
+static void issued(struct hm_packer *packer)
+{
+    if (packer) hm_pack_after(packer);
+}
+
 void hm_far_put(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi)
 {
-    (nbi ? transport->put_nbi : transport->put)(lane_of(ctx), hm_far_place(dest, pe), source, bytes);
+    struct hm_place to = hm_far_place(dest, pe);
+    struct hm_packer *packer = packer_of(ctx);
+    if (packer && hm_pack_put(packer, to, source, bytes)) return;
+    struct hm_lane *lane = direct(ctx, packer, pe, false);
+    (nbi ? transport->put_nbi : transport->put)(lane, to, source, bytes);
+    issued(packer);
 }
 
 void hm_far_get(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi)
 {
-    (nbi ? transport->get_nbi : transport->get)(lane_of(ctx), dest, hm_far_place(source, pe), bytes);
+    struct hm_place from = hm_far_place(source, pe);
+    struct hm_packer *packer = packer_of(ctx);
+    if (nbi && packer && hm_pack_get(packer, dest, from, bytes)) return;
+    struct hm_lane *lane = direct(ctx, packer, pe, true);
+    (nbi ? transport->get_nbi : transport->get)(lane, dest, from, bytes);
+    if (nbi) issued(packer);
 }
 
 uint64_t hm_far_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond,
                     size_t size, int pe)
 {
-    return transport->atomic(lane_of(ctx), op, hm_far_place(addr, pe), size, value, cond);
+    struct hm_place word = hm_far_place(addr, pe);
+    struct hm_packer *packer = packer_of(ctx);
+    if (hm_amo_is_silent(op) && packer && hm_pack_amo(packer, op, word, size, value, cond, NULL)) return 0;
+    struct hm_lane *lane = direct(ctx, packer, pe, true);
+    uint64_t old = transport->atomic(lane, op, word, size, value, cond);
+    if (hm_amo_is_silent(op)) issued(packer);
+    return old;
+}
+
+void hm_far_amo_nbi(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size,
+                    int pe, void *fetch)
+{
+    struct hm_packer *packer = packer_of(ctx);
+    if (packer && hm_pack_amo(packer, op, hm_far_place(addr, pe), size, value, cond, fetch)) return;
+    uint64_t old = hm_far_amo(ctx, op, addr, value, cond, size, pe);
+    memcpy(fetch, &old, size);
+}
+
+bool hm_far_add_float(struct hm_ctx *ctx, void *addr, uint64_t value, size_t size, int pe)
+{
+    struct hm_packer *packer = packer_of(ctx);
+    return packer && hm_pack_add_float(packer, hm_far_place(addr, pe), size, value);
 }
 
 void hm_far_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, uint64_t *sig_addr,
                        uint64_t signal, enum hm_amo op, int pe, bool nbi)
 {
-    transport->put_signal(lane_of(ctx), hm_far_place(dest, pe), source, bytes, hm_far_place(sig_addr, pe), signal, op,
-                          nbi);
+    struct hm_place word = hm_far_place(sig_addr, pe), to = bytes ? hm_far_place(dest, pe) : word;
+    struct hm_packer *packer = packer_of(ctx);
+    if (packer && hm_pack_put_signal(packer, to, source, bytes, word, signal, op)) return;
+    struct hm_lane *lane = direct(ctx, packer, pe, true);
+    if (bytes)
+        transport->put_signal(lane, to, source, bytes, word, signal, op, nbi);
+    else
+        transport->atomic(lane, op, word, sizeof signal, signal, 0);
+    issued(packer);
 }
 
 void hm_far_put_at(struct hm_place dest, const void *source, size_t bytes, bool nbi)
@@ -275,16 +392,22 @@ void hm_far_message(int pe, const void *message, size_t bytes)
 
 void hm_far_fence(struct hm_ctx *ctx)
 {
+    if (ctx->packer) hm_pack_fence(ctx->packer);
     transport->fence(ctx->lane);
 }
 
 void hm_far_quiet(struct hm_ctx *ctx)
 {
-    transport->quiet(ctx->lane);
+    if (ctx->packer)
+        hm_pack_quiet(ctx->packer);
+    else
+        transport->quiet(ctx->lane);
 }
 
 void hm_far_close(struct hm_ctx *ctx)
 {
+    if (ctx->packer) hm_packer_close(ctx->packer);
     transport->lane_close(ctx->lane);
+    ctx->packer = NULL;
     ctx->lane = NULL;
 }

@@ -30,6 +30,12 @@ HM_COLD void hm_far_put(struct hm_ctx *ctx, void *dest, const void *source, size
 HM_COLD void hm_far_get(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi);
 HM_COLD uint64_t hm_far_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond,
                             size_t size, int pe);
+/* An `op` that gives a value, which is in `fetch` behind a quiet. */
+HM_COLD void hm_far_amo_nbi(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size,
+                            int pe, void *fetch);
+/* Adds to a float or a double, of which `value` holds the bits. False: no way leads there, use compare and swap. */
+HM_COLD bool hm_far_add_float(struct hm_ctx *ctx, void *addr, uint64_t value, size_t size, int pe);
+/* `bytes` may be 0. */
 HM_COLD void hm_far_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes,
                                uint64_t *sig_addr, uint64_t signal, enum hm_amo op, int pe, bool nbi);
 /* The same by place, for the library's own traffic, on hm_ctx_inner: complete behind hm_far_quiet(&hm_ctx_inner). `source`

@@ -107,6 +107,17 @@ void hm_remote_map_data(const int *fds, int nfds, const struct hm_image *image, 
     }
 }
 
+/* What lies between the parts may be touched here: a card pins across it. */
+char *hm_remote_map_data_again(void)
+{
+    char *at = hm_image_map_peer(data_layout.fd, &data_layout);
+    if (!at || mprotect(at, data_layout.span, PROT_READ | PROT_WRITE) == 0) return at;
+    hm_remote_unmap_data(at);
+    return NULL;
+}
+
+void hm_remote_unmap_data(char *again) { hm_image_unmap_peer(again, &data_layout); }
+
 void hm_remote_unmap(void)
 {
     for (int i = 0; i < hm_places.local_npes; i++) {

@@ -10,6 +10,9 @@
 void hm_remote_map_heaps(const int *fds, int nfds, const char *call);
 void hm_remote_map_data(const int *fds, int nfds, const struct hm_image *image, const char *call);
 void hm_remote_map_work(const int *fds, int nfds, size_t bytes, const char *call);
+/* This PE's static data once more, for a transport that does to a mapping what it likes; NULL: errno says why. */
+char *hm_remote_map_data_again(void);
+void hm_remote_unmap_data(char *again);
 void hm_remote_unmap(void);
 /* Leaves the heaps mapped in hm_remote_unmap, so that who still holds addresses of them can read; static data is not. */
 void hm_remote_keep(bool on);

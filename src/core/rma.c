@@ -1,6 +1,7 @@
 #include "core/rma.h"
 
 #include "base/log.h"
+#include "core/amo.h"
 #include "core/far.h"
 #include "core/huge.h"
 #include "core/world.h"
@@ -157,7 +158,7 @@ void hm_signal(struct hm_ctx *ctx, uint64_t *sig_addr, uint64_t signal, int sig_
     char *at = signal_at(sig_addr, sig_op, pe, &peer, &op, call);
     hm_ctx_count(&ctx->writes, 1);
     if (hm_unlikely(!at)) {
-        hm_far_amo(ctx, op, sig_addr, signal, 0, sizeof *sig_addr, pe);
+        hm_far_put_signal(ctx, NULL, NULL, 0, sig_addr, signal, op, pe, false);
         return;
     }
     if (op == HM_AMO_SET)
@@ -344,36 +345,13 @@ void hm_scatter(struct hm_ctx *ctx, void *dest, const void *source, const size_t
     hm_huge_note(ctx, dest, index, pe, n, size);
 }
 
-/* There is no atomic add of floats: the sum is formed here and put in place if nobody was quicker. */
-static void add_float(uint32_t *at, float value)
-{
-    uint32_t old = __atomic_load_n(at, __ATOMIC_RELAXED), bits;
-    do {
-        float sum;
-        memcpy(&sum, &old, sizeof sum);
-        sum += value;
-        memcpy(&bits, &sum, sizeof bits);
-    } while (!__atomic_compare_exchange_n(at, &old, bits, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-}
-
-static void add_double(uint64_t *at, double value)
-{
-    uint64_t old = __atomic_load_n(at, __ATOMIC_RELAXED), bits;
-    do {
-        double sum;
-        memcpy(&sum, &old, sizeof sum);
-        sum += value;
-        memcpy(&bits, &sum, sizeof bits);
-    } while (!__atomic_compare_exchange_n(at, &old, bits, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-}
-
 static void add_element(char *at, const char *value, enum hm_add type)
 {
     switch (type) {
     case HM_ADD_U32: __atomic_fetch_add((uint32_t *)at, *(const uint32_t *)value, __ATOMIC_SEQ_CST); return;
     case HM_ADD_U64: __atomic_fetch_add((uint64_t *)at, *(const uint64_t *)value, __ATOMIC_SEQ_CST); return;
-    case HM_ADD_F32: add_float((uint32_t *)at, *(const float *)value); return;
-    case HM_ADD_F64: add_double((uint64_t *)at, *(const double *)value); return;
+    case HM_ADD_F32: hm_amo_add_f32(at, *(const uint32_t *)value); return;
+    case HM_ADD_F64: hm_amo_add_f64(at, *(const uint64_t *)value); return;
     }
 }
 
@@ -400,11 +378,12 @@ static uint64_t sum_of(uint64_t a, const char *value, enum hm_add type)
 static HM_COLD void add_far(struct hm_ctx *ctx, char *dest, const char *value, enum hm_add type, int pe)
 {
     size_t size = type == HM_ADD_U32 || type == HM_ADD_F32 ? 4 : 8;
+    uint64_t word = size == 4 ? *(const uint32_t *)value : *(const uint64_t *)value;
     if (type == HM_ADD_U32 || type == HM_ADD_U64) {
-        uint64_t word = type == HM_ADD_U32 ? *(const uint32_t *)value : *(const uint64_t *)value;
         hm_far_amo(ctx, HM_AMO_ADD, dest, word, 0, size, pe);
         return;
     }
+    if (hm_far_add_float(ctx, dest, word, size, pe)) return;
     uint64_t old, seen = hm_far_amo(ctx, HM_AMO_FETCH, dest, 0, 0, size, pe);
     do {
         old = seen;

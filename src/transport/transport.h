@@ -46,6 +46,11 @@ enum hm_amo {
     HM_AMO_XOR
 };
 
+HM_INLINE bool hm_amo_is_silent(enum hm_amo op)
+{
+    return op == HM_AMO_SET || op == HM_AMO_ADD || op == HM_AMO_AND || op == HM_AMO_OR || op == HM_AMO_XOR;
+}
+
 struct hm_lane; /* the transport's own */
 
 /* What the floor above gives to a transport. */

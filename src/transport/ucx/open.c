@@ -13,12 +13,12 @@ struct hm_ucx hm_ucx = {.target_fd = -1};
  * the CPU, since PEs of the target's machine use the CPU on the same words. TCP in large segments: by
  * default it moves 1 MiB at a quarter of what the wire carries. */
 static const struct {
-    const char *name, *value;
+    const char *variable, *name, *value; /* UCX's configuration drops the names of transports */
 } settings[] = {
-    {"TLS", "^sm"},
-    {"ATOMIC_MODE", "cpu"},
-    {"TX_SEG_SIZE", "256k"},
-    {"RX_SEG_SIZE", "256k"},
+    {"UCX_TLS", "TLS", "^sm"},
+    {"UCX_ATOMIC_MODE", "ATOMIC_MODE", "cpu"},
+    {"UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "256k"},
+    {"UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "256k"},
 };
 
 int hm_ucx_errno(ucs_status_t status)
@@ -75,12 +75,10 @@ static ucs_status_t read_config(ucp_config_t **config)
     ucs_status_t status = ucp_config_read(NULL, NULL, config);
     if (status != UCS_OK) return status;
     for (size_t i = 0; i < HM_COUNT(settings); i++) {
-        char variable[64];
-        snprintf(variable, sizeof variable, "UCX_%s", settings[i].name);
-        if (getenv(variable)) continue;
+        if (getenv(settings[i].variable)) continue;
         status = ucp_config_modify(*config, settings[i].name, settings[i].value);
         if (status != UCS_OK)
-            hm_ucx.host->say("warning", "UCX: cannot set %s to %s: %s", variable, settings[i].value,
+            hm_ucx.host->say("warning", "UCX: cannot set %s to %s: %s", settings[i].variable, settings[i].value,
                              ucs_status_string(status));
     }
     return UCS_OK;
