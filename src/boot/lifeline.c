@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,18 @@
 struct line {
     int fd, pidfd; /* -1: gone */
     pid_t pid;
+    const struct hm_far_line *far;    /* NULL: to a PE of this machine */
+    char part[sizeof(struct hm_msg)]; /* of a message: TCP knows no packets */
+    size_t have;
 };
 
 static struct {
     int pe, npes;
-    int count; /* of lines: one to each PE at PE 0, else one to PE 0 */
+    int *world;              /* the PEs' numbers in messages */
+    struct hm_far_line *far; /* what is at the other end of the last lines */
+    char host[64];           /* this one; empty: the job has no other */
+    int near,
+        count; /* lines: one to each PE of this machine at the middle, else one to it; then those to other machines */
     struct line *line;
     int wake; /* eventfd: look at the words below */
     struct hm_job *job;
@@ -50,8 +58,9 @@ static struct {
 
 static void tell_others(enum hm_msg_type type, int arg)
 {
+    const struct hm_msg head = {.type = type, .arg = arg};
     for (int i = 0; i < life.count; i++)
-        if (life.line[i].fd >= 0) hm_packet_send(life.line[i].fd, type, arg, NULL, 0, NULL, 0);
+        if (life.line[i].fd >= 0) send(life.line[i].fd, &head, sizeof head, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void ring(struct hm_bell *bell)
@@ -94,7 +103,7 @@ void hm_lifelines_end(int status)
 
 static bool somebody_is_left(void)
 {
-    for (int i = 0; i < life.count; i++)
+    for (int i = 0; i < life.near; i++)
         if (life.line[i].fd >= 0) return true;
     return false;
 }
@@ -105,7 +114,7 @@ static void end_if_due(void)
     uint64_t now = hm_os_now();
     if (life.pe == 0 && somebody_is_left() && now < life.deadline + STRAGGLERS) return;
     if (now < life.deadline) return;
-    for (int i = 0; i < life.count && life.pe == 0; i++)
+    for (int i = 0; i < life.near && life.pe == 0; i++)
         if (life.line[i].fd >= 0) hm_process_kill(life.line[i].pidfd);
     _exit(life.status);
 }
@@ -127,13 +136,25 @@ static void leave_last(void)
 
 static bool how_it_ended(const struct line *l, int *wait_status)
 {
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 100 && l->pid > 0; i++) {
         if (hm_process_status(l->pid, l->pidfd, wait_status)) return true;
         if (kill(l->pid, 0) != 0)
             break; /* somebody has taken the status, and the kernel keeps no other copy */
         usleep(1000);
     }
     return false;
+}
+
+/* For the whole machine, and only if nobody else has said why. */
+static HM_PRINTF(1, 2) void say(const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    if (hm_die_claim && !hm_die_claim()) return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    hm_log_line(NULL, "%s", text);
 }
 
 static void say_death(int pe, const struct line *l, const char *how)
@@ -146,8 +167,8 @@ static void say_death(int pe, const struct line *l, const char *how)
         snprintf(waited, sizeof waited, "; it had been waiting in %.*s", (int)strnlen(b.call, sizeof b.call),
                  b.call);
     }
-    if (!hm_die_claim || hm_die_claim())
-        hm_log_line(NULL, "PE %d (process %d) %s%s; the job is ended", pe, (int)l->pid, how, waited);
+    say("PE %d%s%s (process %d) %s%s; the job is ended", life.world[pe], *life.host ? " on host " : "",
+        life.host, (int)l->pid, how, waited);
 }
 
 static int status_of_job(int wait_status)
@@ -173,12 +194,29 @@ static void on_death(int i)
     if (state == HM_PE_SAID || state == HM_PE_LEAVING) wait_status = (page->status & 0xff) << 8;
     known = how_it_ended(l, &wait_status) || state == HM_PE_LEAVING;
     if (known) hm_process_describe(how, sizeof how, wait_status);
-    if (!known && kill(l->pid, 0) == 0) {
+    if (!known && l->pid > 0 && kill(l->pid, 0) == 0) {
         snprintf(how, sizeof how, "runs on, but has let go of the job without shmem_finalize (by exec?)");
         hm_process_kill(l->pidfd);
     }
     if (state != HM_PE_SAID) say_death(pe, l, how);
     end_locked(status_of_job(wait_status), GRACE);
+}
+
+/* A link to another machine has closed without a word: with an error when its host does not answer, else because the PE
+ * that held it has gone. */
+static void on_far_end(const struct hm_far_line *far, int error)
+{
+    if (life.ending || life.stopping) return;
+    if (is_stopping()) {
+        end_locked(life.job->exit_status, GRACE);
+        return;
+    }
+    if (error && error != ECONNRESET)
+        say("host %s (%s) no longer answers: %s; the job is ended", far->host, far->pes, strerror(error));
+    else
+        say("PE %d on host %s has died: its link to %s has closed; the job is ended", far->leader, far->host,
+            life.host);
+    end_locked(error && error != ECONNRESET ? 1 : 128 + SIGKILL, GRACE);
 }
 
 /* --- the watch --- */
@@ -190,17 +228,38 @@ static void drop_line(struct line *l)
     l->fd = l->pidfd = -1;
 }
 
+/* 1: a whole message is in `head`, 0: not yet, -1: the line has closed, with *error if it broke. */
+static int hear(struct line *l, struct hm_msg *head, int *error)
+{
+    ssize_t n = recv(l->fd, l->part + l->have, sizeof l->part - l->have, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
+    *error = n < 0 ? errno : 0;
+    if (n <= 0) return -1;
+    l->have += (size_t)n;
+    if (l->have < sizeof l->part) return 0;
+    l->have = 0;
+    memcpy(head, l->part, sizeof *head);
+    return 1;
+}
+
 static void on_news(int i)
 {
+    struct line *l = &life.line[i];
     struct hm_msg head = {0};
-    ssize_t n = recv(life.line[i].fd, &head, sizeof head, MSG_DONTWAIT);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (n == (ssize_t)sizeof head && head.type == HM_MSG_EXIT_ALL) {
+    int error = 0, rc = hear(l, &head, &error);
+    if (!rc) return;
+    if (rc > 0 && head.type == HM_MSG_EXIT_ALL) {
+        if (l->far && !life.ending && hm_die_claim) hm_die_claim(); /* it is said there */
         end_locked(head.arg, GRACE);
         return;
     }
-    if (n != (ssize_t)sizeof head || head.type != HM_MSG_FINALIZED) on_death(i);
-    drop_line(&life.line[i]);
+    if (rc < 0 || head.type != HM_MSG_FINALIZED) {
+        if (l->far)
+            on_far_end(l->far, error);
+        else
+            on_death(i);
+    }
+    drop_line(l);
 }
 
 /* fds: the lines, the wake, the mark */
@@ -258,7 +317,11 @@ static void clear(bool close_lines)
         drop_line(&life.line[i]);
     }
     free(life.line);
+    free(life.world);
+    free(life.far);
     life.line = NULL;
+    life.world = NULL;
+    life.far = NULL;
     if (life.wake >= 0) close(life.wake);
     life.wake = -1;
     if (life.job) munmap(life.job, hm_job_pairs_at(life.npes));
@@ -266,33 +329,55 @@ static void clear(bool close_lines)
     life.running = false;
 }
 
-static int set_up(const int *fds, const pid_t *pids, int job_fd)
+static int copy_names(const struct hm_lifelines_plan *plan)
+{
+    life.world = calloc((size_t)life.npes, sizeof *life.world);
+    life.far = calloc((size_t)plan->far_count + 1, sizeof *life.far);
+    if (!life.world || !life.far) return -ENOMEM;
+    memcpy(life.world, plan->world, (size_t)life.npes * sizeof *life.world);
+    if (plan->far_count) memcpy(life.far, plan->far, (size_t)plan->far_count * sizeof *life.far);
+    life.host[0] = 0;
+    if (plan->several) gethostname(life.host, sizeof life.host - 1);
+    return 0;
+}
+
+static void take_lines(const struct hm_lifelines_plan *plan)
+{
+    for (int i = 0; i < life.near; i++)
+        if (life.pe || i)
+            life.line[i] = (struct line){
+                .fd = plan->fds[i], .pidfd = hm_process_open(plan->pids[i]), .pid = plan->pids[i]};
+    for (int i = 0; i < plan->far_count; i++)
+        life.line[life.near + i] = (struct line){.fd = plan->far[i].fd, .pidfd = -1, .far = &life.far[i]};
+}
+
+static int set_up(const struct hm_lifelines_plan *plan)
 {
     life.line = calloc((size_t)life.count, sizeof *life.line);
     if (!life.line) return -ENOMEM;
     for (int i = 0; i < life.count; i++)
         life.line[i] = (struct line){.fd = -1, .pidfd = -1};
-    void *at = mmap(NULL, hm_job_pairs_at(life.npes), PROT_READ | PROT_WRITE, MAP_SHARED, job_fd, 0);
+    int rc = copy_names(plan);
+    if (rc) return rc;
+    void *at = mmap(NULL, hm_job_pairs_at(life.npes), PROT_READ | PROT_WRITE, MAP_SHARED, plan->job_fd, 0);
     if (at == MAP_FAILED) return -errno;
     life.job = at;
     life.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (life.wake < 0) return -errno;
-    for (int i = 0; i < life.count; i++) {
-        if (life.pe == 0 && i == 0) continue;
-        life.line[i] = (struct line){.fd = fds[i], .pidfd = hm_process_open(pids[i]), .pid = pids[i]};
-    }
+    take_lines(plan);
     return start_thread();
 }
 
-int hm_lifelines_start(int pe, int npes, const int *fds, const pid_t *pids, int job_fd)
+int hm_lifelines_start(const struct hm_lifelines_plan *plan)
 {
-    life.pe = pe;
-    life.npes = npes;
-    life.count = pe == 0 ? npes : 1;
+    life.pe = plan->pe;
+    life.npes = plan->npes;
+    life.near = plan->pe == 0 ? plan->npes : 1;
+    life.count = life.near + plan->far_count;
     life.stopping = life.ending = 0;
     static bool at_exit;
     if (!at_exit && atexit(leave_last) == 0) at_exit = true;
-    int rc = set_up(fds, pids, job_fd);
+    int rc = set_up(plan);
     life.running = !rc;
     if (!rc) return 0;
     clear(false);
