@@ -24,6 +24,7 @@
 #define MS 1000000ull
 #define GRACE (500 * MS)      /* for a PE that leaves through its exit handlers */
 #define LATE (1000 * MS)      /* more, for the one that has called global_exit */
+#define RUMOUR (1000 * MS)    /* what another PE of a machine gets to tell how one there has died */
 #define STRAGGLERS (500 * MS) /* what PE 0 waits beyond GRACE, until it kills */
 
 /* One end of a lifeline. */
@@ -40,8 +41,8 @@ static struct {
     int *world;              /* the PEs' numbers in messages */
     struct hm_far_line *far; /* what is at the other end of the last lines */
     char host[64];           /* this one; empty: the job has no other */
-    int near,
-        count; /* lines: one to each PE of this machine at the middle, else one to it; then those to other machines */
+    int near;                /* lines to PEs of this machine: to each at the middle, else one to it */
+    int count;               /* and then those to other machines */
     struct line *line;
     int wake; /* eventfd: look at the words below */
     struct hm_job *job;
@@ -51,10 +52,24 @@ static struct {
     uint32_t ending;   /* the job ends with `status`, this process at `deadline` */
     int status;
     uint64_t deadline;
+    const struct hm_far_line *dead; /* its link has closed, and nobody has told why; NULL: none */
+    uint64_t dead_since;
     pthread_mutex_t lock; /* descriptors of lines, `ending` and what belongs to it */
 } life = {.wake = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --- ending --- */
+
+/* For the whole machine, and only if nobody else has said why. */
+static HM_PRINTF(1, 2) void say(const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    if (hm_die_claim && !hm_die_claim()) return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    hm_log_line(NULL, "%s", text);
+}
 
 static void tell_others(enum hm_msg_type type, int arg)
 {
@@ -125,9 +140,24 @@ static bool is_stopping(void)
     return __atomic_load_n(&life.job->stopping, __ATOMIC_ACQUIRE);
 }
 
+/* A PE that is alone on its machine has nobody who could tell the others how it has ended. */
+static void tell_own_end(void)
+{
+    const struct hm_pe_page *page = hm_job_page(life.job, 0);
+    uint32_t state = __atomic_load_n(&page->state, __ATOMIC_ACQUIRE);
+    if (life.npes > 1 || (state != HM_PE_LEAVING && state != HM_PE_SAID)) return;
+    pthread_mutex_lock(&life.lock);
+    if (!life.ending && !life.stopping && state == HM_PE_LEAVING)
+        say("PE %d on host %s exits with status %d; the job is ended", life.world[0], life.host,
+            page->status);
+    end_locked(page->status, GRACE + LATE);
+    pthread_mutex_unlock(&life.lock);
+}
+
 /* PE 0 leaves last, so that the watch can still kill whom it must. */
 static void leave_last(void)
 {
+    if (life.running && life.count > life.near) tell_own_end();
     while (life.running && life.pe == 0 && is_stopping() && somebody_is_left())
         usleep(2000);
 }
@@ -145,18 +175,6 @@ static bool how_it_ended(const struct line *l, int *wait_status)
     return false;
 }
 
-/* For the whole machine, and only if nobody else has said why. */
-static HM_PRINTF(1, 2) void say(const char *fmt, ...)
-{
-    char text[512];
-    va_list args;
-    if (hm_die_claim && !hm_die_claim()) return;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    hm_log_line(NULL, "%s", text);
-}
-
 static void say_death(int pe, const struct line *l, const char *how)
 {
     char waited[96] = "";
@@ -167,8 +185,10 @@ static void say_death(int pe, const struct line *l, const char *how)
         snprintf(waited, sizeof waited, "; it had been waiting in %.*s", (int)strnlen(b.call, sizeof b.call),
                  b.call);
     }
-    say("PE %d%s%s (process %d) %s%s; the job is ended", life.world[pe], *life.host ? " on host " : "",
-        life.host, (int)l->pid, how, waited);
+    char process[32] = ""; /* one in another namespace has no number here */
+    if (l->pid > 0) snprintf(process, sizeof process, " (process %d)", (int)l->pid);
+    say("PE %d%s%s%s %s%s; the job is ended", life.world[pe], *life.host ? " on host " : "", life.host,
+        process, how, waited);
 }
 
 static int status_of_job(int wait_status)
@@ -202,6 +222,28 @@ static void on_death(int i)
     end_locked(status_of_job(wait_status), GRACE);
 }
 
+static bool has_other_line(const struct hm_far_line *far)
+{
+    for (int i = life.near; i < life.count; i++)
+        if (life.line[i].fd >= 0 && life.line[i].far != far && life.line[i].far->machine == far->machine)
+            return true;
+    return false;
+}
+
+static void far_death(const struct hm_far_line *far)
+{
+    say("PE %d on host %s has died: its link to %s has closed; the job is ended", far->pe, far->host,
+        life.host);
+    end_locked(128 + SIGKILL, GRACE);
+}
+
+/* The middle asks itself first; where it is stopped, another speaks for it. */
+static void tell_rumour(void)
+{
+    if (!life.dead || life.ending || life.stopping) return;
+    if (hm_os_now() - life.dead_since > (life.pe ? 3 * RUMOUR : RUMOUR)) far_death(life.dead);
+}
+
 /* A link to another machine has closed without a word: with an error when its host does not answer, else because the PE
  * that held it has gone. */
 static void on_far_end(const struct hm_far_line *far, int error)
@@ -209,14 +251,15 @@ static void on_far_end(const struct hm_far_line *far, int error)
     if (life.ending || life.stopping) return;
     if (is_stopping()) {
         end_locked(life.job->exit_status, GRACE);
-        return;
-    }
-    if (error && error != ECONNRESET)
+    } else if (error && error != ECONNRESET && error != EPIPE) {
         say("host %s (%s) no longer answers: %s; the job is ended", far->host, far->pes, strerror(error));
-    else
-        say("PE %d on host %s has died: its link to %s has closed; the job is ended", far->leader, far->host,
-            life.host);
-    end_locked(error && error != ECONNRESET ? 1 : 128 + SIGKILL, GRACE);
+        end_locked(1, GRACE);
+    } else if (life.pe == 0 && !has_other_line(far)) {
+        far_death(life.dead ? life.dead : far);
+    } else if (!life.dead) {
+        life.dead = far;
+        life.dead_since = hm_os_now();
+    }
 }
 
 /* --- the watch --- */
@@ -271,6 +314,7 @@ static void look(const struct pollfd *fds)
     pthread_mutex_lock(&life.lock);
     for (int i = 0; i < life.count; i++)
         if (fds[i].revents && life.line[i].fd >= 0) on_news(i);
+    tell_rumour();
     if (life.ending) end_if_due();
     pthread_mutex_unlock(&life.lock);
 }
@@ -283,7 +327,7 @@ static void *watch(void *room)
             fds[i] = (struct pollfd){.fd = life.line[i].fd, .events = POLLIN};
         fds[life.count] = (struct pollfd){.fd = life.wake, .events = POLLIN};
         fds[life.count + 1] = (struct pollfd){.fd = hm_mark_fd(), .events = POLLIN};
-        if (poll(fds, (nfds_t)life.count + 2, life.ending ? 10 : -1) >= 0) look(fds);
+        if (poll(fds, (nfds_t)life.count + 2, life.ending ? 10 : life.dead ? 50 : -1) >= 0) look(fds);
     }
     free(room);
     return NULL;
@@ -375,6 +419,7 @@ int hm_lifelines_start(const struct hm_lifelines_plan *plan)
     life.near = plan->pe == 0 ? plan->npes : 1;
     life.count = life.near + plan->far_count;
     life.stopping = life.ending = 0;
+    life.dead = NULL;
     static bool at_exit;
     if (!at_exit && atexit(leave_last) == 0) at_exit = true;
     int rc = set_up(plan);

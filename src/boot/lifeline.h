@@ -6,10 +6,10 @@
 
 #include <sys/types.h>
 
-/* A lifeline to the middle of another machine (net.h): TCP, where silence of the host closes it. */
+/* A lifeline to another machine (net.h): TCP, where silence of the host closes it. */
 struct hm_far_line {
     int fd;
-    int leader;    /* the PE at its other end */
+    int machine, pe; /* at its other end */
     char host[64];
     char pes[64];  /* "PE 3", "PEs 2, 4-7" */
 };
@@ -20,7 +20,7 @@ struct hm_lifelines_plan {
     const int *fds;   /* the middle: of each PE, its own is ignored; the others: fds[0] leads to the middle */
     const pid_t *pids; /* likewise; 0: in a namespace that cannot be seen from here */
     int job_fd;        /* stays the caller's */
-    const struct hm_far_line *far; /* the middle only */
+    const struct hm_far_line *far; /* those that this PE has */
     int far_count;
     bool several; /* machines: sentences say which host */
 };

@@ -33,7 +33,7 @@ int hm_links_join(const struct hm_meeting_place *place, int pe);
 struct hm_links_plan {
     int local_pe, local_npes;
     const int *world; /* world numbers of the PEs of this machine, ascending; the first is the middle */
-    const struct hm_far_line *far; /* the middle: lifelines to other machines, its own from now on */
+    const struct hm_far_line *far; /* lifelines to other machines; on success no longer the caller's */
     int far_count;
     bool several; /* machines: sentences then say which host */
 };

@@ -214,8 +214,9 @@ static int exchange_cards(void)
 
 static int open_net(struct hm_far_line **far, int *count)
 {
-    if (meet.machines == 1 || meet.local_pe) return 0;
+    if (meet.machines == 1 || meet.local_pe > 1) return 0;
     struct hm_net_plan plan = {.pe = meet.pe,
+                               .deputy = meet.local_pe == 1,
                                .npes = meet.npes,
                                .machine = meet.machine_of[meet.pe],
                                .machines = meet.machines,

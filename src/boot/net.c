@@ -21,8 +21,9 @@
 #define FAN_OUT 16
 
 struct neighbour {
-    int machine; /* -1: none */
-    int wire, lifeline;
+    int machine;        /* -1: none */
+    int wire, lifeline; /* to its leader */
+    int deputy;         /* lifeline of its deputy */
 };
 
 static struct {
@@ -100,34 +101,61 @@ static void beat(int fd)
     if (unanswered) setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered, sizeof unanswered);
 }
 
-static bool take(struct neighbour *of, uint32_t purpose, int fd)
+/* The second PE of a machine keeps lifelines to the neighbours as well, so that somebody can tell how the leader has died;
+ * -1: it is alone there. */
+static int deputy_of(int machine)
 {
-    int *slot = purpose == HM_SHAKE_WIRE ? &of->wire : &of->lifeline;
-    if (*slot >= 0 || (purpose != HM_SHAKE_WIRE && purpose != HM_SHAKE_LIFELINE)) return false;
+    for (int i = net.plan.members[machine].leader + 1; i < net.plan.npes; i++)
+        if (net.plan.machine_of[i] == machine) return i;
+    return -1;
+}
+
+static bool take(int *slot, int fd, bool lifeline)
+{
+    if (*slot >= 0) return false;
     *slot = fd;
-    if (purpose == HM_SHAKE_LIFELINE) beat(fd);
+    if (lifeline) beat(fd);
     return true;
 }
 
-/* One from below. */
+static struct neighbour *neighbour_at(int i)
+{
+    return i ? &net.down[i - 1] : &net.up;
+}
+#define NEIGHBOURS (FAN_OUT + 1)
+
+/* A leader from below, or a deputy. */
 static enum hm_shake_verdict admit(int fd, const struct hm_shake_hello *hello)
 {
-    if (hello->to != net.plan.pe || hello->npes != net.plan.npes) return HM_SHAKE_ELSEWHERE;
-    for (int i = 0; i < FAN_OUT; i++) {
-        struct neighbour *n = &net.down[i];
-        if (n->machine < 0 || net.plan.members[n->machine].leader != hello->pe) continue;
-        return take(n, hello->purpose, fd) ? HM_SHAKE_WELCOME : HM_SHAKE_THERE_ALREADY;
+    bool wire = hello->purpose == HM_SHAKE_WIRE, well = false;
+    if (hello->to != net.plan.pe || hello->npes != net.plan.npes || hello->pe < 0 ||
+        hello->pe >= net.plan.npes)
+        return HM_SHAKE_ELSEWHERE;
+    if (!wire && hello->purpose != HM_SHAKE_LIFELINE) return HM_SHAKE_ELSEWHERE;
+    int machine = net.plan.machine_of[hello->pe];
+    for (int i = 0; i < NEIGHBOURS; i++) {
+        struct neighbour *n = neighbour_at(i);
+        if (n->machine != machine) continue;
+        if (hello->pe == net.plan.members[machine].leader && i)
+            well = take(wire ? &n->wire : &n->lifeline, fd, !wire);
+        else if (hello->pe == deputy_of(machine) && !wire)
+            well = take(&n->deputy, fd, true);
+        return well ? HM_SHAKE_WELCOME : HM_SHAKE_THERE_ALREADY;
     }
     return HM_SHAKE_ELSEWHERE;
 }
 
 /* --- opening --- */
 
-static const struct neighbour *missing_below(void)
+/* Who has still to come to this leader. */
+static const struct neighbour *missing(void)
 {
-    for (int i = 0; i < FAN_OUT; i++)
-        if (net.down[i].machine >= 0 && (net.down[i].wire < 0 || net.down[i].lifeline < 0))
-            return &net.down[i];
+    for (int i = 0; i < NEIGHBOURS; i++) {
+        const struct neighbour *n = neighbour_at(i);
+        if (n->machine < 0) continue;
+        if (i && (n->wire < 0 || n->lifeline < 0)) return n;
+        if (n->deputy < 0 && deputy_of(n->machine) >= 0) return n;
+    }
     return NULL;
 }
 
@@ -145,11 +173,29 @@ static int say_unreached(int machine, const char *way, const struct hm_reach *re
     return -ETIMEDOUT;
 }
 
-static void begin_reach(struct hm_reach *r, enum hm_shake_purpose purpose)
+/* Where this PE has to go: one connection after the other. */
+struct way {
+    struct neighbour *to;
+    enum hm_shake_purpose purpose;
+};
+static int plan_ways(struct way *ways)
 {
-    const struct hm_net_machine *m = &net.plan.members[net.up.machine];
+    int n = 0;
+    if (net.plan.deputy) {
+        for (int i = 0; i < NEIGHBOURS; i++)
+            if (neighbour_at(i)->machine >= 0) ways[n++] = (struct way){neighbour_at(i), HM_SHAKE_LIFELINE};
+    } else if (net.up.machine >= 0) {
+        ways[n++] = (struct way){&net.up, HM_SHAKE_WIRE};
+        ways[n++] = (struct way){&net.up, HM_SHAKE_LIFELINE};
+    }
+    return n;
+}
+
+static void begin_reach(struct hm_reach *r, const struct way *way)
+{
+    const struct hm_net_machine *m = &net.plan.members[way->to->machine];
     struct hm_shake_hello hello;
-    hm_shake_hello(&hello, purpose, 0, net.plan.pe, net.plan.npes, m->leader);
+    hm_shake_hello(&hello, way->purpose, 0, net.plan.pe, net.plan.npes, m->leader);
     hm_reach_init(r, &net.plan.key, &hello);
     for (int i = 0; i < HM_ADDRESSES; i++)
         hm_reach_add(r, &m->at[i]);
@@ -160,54 +206,76 @@ static bool is_late(uint64_t since)
     return hm_options.boot_timeout && hm_os_now() - since > (uint64_t)hm_options.boot_timeout * 1000 * MS;
 }
 
-/* Upwards first the wire, then the lifeline, and meanwhile whoever comes from below. */
+static int arrived(const struct way *way, int fd)
+{
+    bool wire = way->purpose == HM_SHAKE_WIRE;
+    take(wire ? &way->to->wire : &way->to->lifeline, fd, !wire);
+    return 0;
+}
+
+/* A deputy awaits nobody. */
 static int connect_all(struct hm_reach *r)
 {
+    struct way ways[NEIGHBOURS];
+    int count = plan_ways(ways), at = 0;
     uint64_t since = hm_os_now();
-    enum hm_shake_purpose next = HM_SHAKE_WIRE;
-    bool up = net.up.machine < 0;
-    if (!up) begin_reach(r, next);
+    if (count) begin_reach(r, &ways[0]);
     for (;;) {
-        const struct neighbour *missing = missing_below();
-        if (up && !missing) return 0;
-        if (missing) hm_gate_serve(&net.gate, up ? 20 : 1);
-        int fd = up ? -EAGAIN : hm_reach_step(r, missing ? 1 : 20);
-        if (fd == -EPERM)
-            fd =
-                say_unreached(net.up.machine, "takes this one for none of the job, and did not let it in", r);
-        if (fd < 0 && fd != -EAGAIN) return fd;
+        const struct neighbour *awaited = net.plan.deputy ? NULL : missing();
+        if (at == count && !awaited) return 0;
+        if (awaited) hm_gate_serve(&net.gate, at == count ? 20 : 1);
+        int fd = at == count ? -EAGAIN : hm_reach_step(r, awaited ? 1 : 20);
+        if (fd == -EPERM) return say_unreached(ways[at].to->machine, "does not let this one in,", r);
         if (fd >= 0) {
-            take(&net.up, next, fd);
+            arrived(&ways[at++], fd);
             hm_reach_stop(r);
-            up = next == HM_SHAKE_LIFELINE;
-            next = HM_SHAKE_LIFELINE;
-            if (!up) begin_reach(r, next);
+            if (at < count) begin_reach(r, &ways[at]);
         }
         if (hm_boot_idle) hm_boot_idle();
         if (!is_late(since)) continue;
-        return up ? say_unreached(missing->machine, "has not come", NULL)
-                  : say_unreached(net.up.machine, "cannot be reached", r);
+        return at == count ? say_unreached(awaited->machine, "has not come", NULL)
+                           : say_unreached(ways[at].to->machine, "cannot be reached", r);
     }
 }
 
 static void set_neighbours(void)
 {
     int m = net.plan.machine;
-    net.up = (struct neighbour){above(m), -1, -1};
+    net.up = (struct neighbour){above(m), -1, -1, -1};
     for (int i = 0; i < FAN_OUT; i++) {
         int below = m * FAN_OUT + 1 + i;
-        net.down[i] = (struct neighbour){below < net.plan.machines ? below : -1, -1, -1};
+        net.down[i] = (struct neighbour){below < net.plan.machines ? below : -1, -1, -1, -1};
     }
 }
 
-static void add_line(struct hm_far_line *lines, int *count, const struct neighbour *n)
+static void add_line(struct hm_far_line *lines, int *count, int fd, int machine, int pe)
 {
-    if (n->machine < 0) return;
-    const struct hm_net_machine *m = &net.plan.members[n->machine];
+    if (fd < 0) return;
+    const struct hm_net_machine *m = &net.plan.members[machine];
     struct hm_far_line *line = &lines[(*count)++];
-    *line = (struct hm_far_line){.fd = n->lifeline, .leader = m->leader};
+    *line = (struct hm_far_line){.fd = fd, .machine = machine, .pe = pe};
     memcpy(line->host, m->host, sizeof m->host);
-    list_pes(n->machine, line->pes, sizeof line->pes);
+    list_pes(machine, line->pes, sizeof line->pes);
+}
+
+static void add_lines(struct hm_far_line *lines, int *count)
+{
+    for (int i = 0; i < NEIGHBOURS; i++) {
+        const struct neighbour *n = neighbour_at(i);
+        if (n->machine < 0) continue;
+        add_line(lines, count, n->lifeline, n->machine, net.plan.members[n->machine].leader);
+        add_line(lines, count, n->deputy, n->machine, deputy_of(n->machine));
+    }
+}
+
+static void close_lifelines(void)
+{
+    for (int i = 0; i < NEIGHBOURS; i++) {
+        struct neighbour *n = neighbour_at(i);
+        if (n->lifeline >= 0) close(n->lifeline);
+        if (n->deputy >= 0) close(n->deputy);
+        n->lifeline = n->deputy = -1;
+    }
 }
 
 int hm_net_open(const struct hm_net_plan *plan, struct hm_far_line **lines, int *count)
@@ -220,7 +288,7 @@ int hm_net_open(const struct hm_net_plan *plan, struct hm_far_line **lines, int 
     net.gate.door[0] = door;
     door = -1;
     struct hm_reach *r = malloc(sizeof *r);
-    *lines = calloc(FAN_OUT + 1, sizeof **lines);
+    *lines = calloc(2 * NEIGHBOURS, sizeof **lines);
     int rc = r && *lines ? hm_crypto_open() : -ENOMEM;
     if (!rc) r->count = 0;
     if (!rc) rc = connect_all(r);
@@ -228,10 +296,9 @@ int hm_net_open(const struct hm_net_plan *plan, struct hm_far_line **lines, int 
     free(r);
     hm_gate_close(&net.gate);
     *count = 0;
-    if (!rc) add_line(*lines, count, &net.up);
-    for (int i = 0; !rc && i < FAN_OUT; i++)
-        add_line(*lines, count, &net.down[i]);
+    if (!rc) add_lines(*lines, count);
     if (!rc) return 0;
+    close_lifelines();
     free(*lines);
     *lines = NULL;
     hm_net_close();
