@@ -11,10 +11,13 @@ enum {
     LEAST_BUFFERS = 8,
     FOR_TRANSPORT = 1,    /* holders of a buffer that is under way */
     FOR_REPLY = 2,
-    DIRECT_BEFORE_QUIET = 16, /* operations that go direct because of a fence before its cause is taken away */
+    DIRECT_BEFORE_QUIET = 128, /* operations that go direct because of a fence before its cause is taken away */
+    FRESH = 4,            /* operations behind a quiet that go direct: they may be all there are */
+    FEW = 8,              /* operations that go direct rather than in a packet when they are waited for */
     OLD_TICKS = 40,       /* a buffer leaves after so many ticks though its packer is busy */
     BATCH_TICKS = 40,     /* and if the packer is calm, in a session that says there will be many operations */
-    YIELDS = 50,
+    YIELDS = 10,          /* of a wait, before it sleeps */
+    LONG_YIELD_NS = 50000, /* somebody else has the core: it sleeps at once */
     NAP_NS = 2000000,
 };
 
@@ -30,6 +33,7 @@ struct buffer {
     struct way *way;
     struct hm_packet *packet;
     uint32_t at, operations; /* bytes and operations so far */
+    uint32_t stay;           /* atomics with a result: direct ones would be waited for, one by one */
     struct fetch *fetch;     /* where values go; made when the buffer is first used for such */
     uint32_t fetches, values; /* how many, their bytes */
     uint32_t opened;          /* tick */
@@ -56,7 +60,7 @@ struct hm_packer {
     uint32_t calls, calls_seen, calm_ticks;
     uint32_t epoch; /* fences so far */
     uint32_t sent, applied; /* packets */
-    bool fresh;          /* nothing since the last quiet */
+    uint32_t fresh;      /* operations that may go direct, as few were issued since the last quiet */
     uint32_t diverted;   /* operations that went direct because of a fence */
     /* Direct operations: how many were issued, were known to be complete, and had been issued before the last fence. */
     uint64_t issued, done, fenced;
@@ -115,19 +119,31 @@ static struct waiting waiting(struct hm_pack *pack)
     return (struct waiting){pack, __atomic_load_n(&pack->event, __ATOMIC_SEQ_CST), 0};
 }
 
+static void yield(struct waiting *w)
+{
+    uint64_t before = hm_os_now();
+    w->pack->config.idle();
+    if (hm_os_now() - before > LONG_YIELD_NS) w->still = w->pack->config.spin + YIELDS;
+}
+
+static void nap(struct waiting *w)
+{
+    struct hm_pack *pack = w->pack;
+    __atomic_fetch_add(&pack->sleepers, 1, __ATOMIC_SEQ_CST);
+    hm_futex_wait(&pack->event, w->event, NAP_NS);
+    __atomic_fetch_sub(&pack->sleepers, 1, __ATOMIC_SEQ_CST);
+    pack->config.idle(); /* it may be time to leave */
+}
+
 static void turn(struct waiting *w)
 {
     struct hm_pack *pack = w->pack;
-    if (++w->still <= pack->config.spin) {
+    if (++w->still <= pack->config.spin)
         hm_relax();
-    } else {
-        pack->config.idle();
-        if (w->still > pack->config.spin + YIELDS) {
-            __atomic_fetch_add(&pack->sleepers, 1, __ATOMIC_SEQ_CST);
-            hm_futex_wait(&pack->event, w->event, NAP_NS);
-            __atomic_fetch_sub(&pack->sleepers, 1, __ATOMIC_SEQ_CST);
-        }
-    }
+    else if (w->still <= pack->config.spin + YIELDS)
+        yield(w);
+    else
+        nap(w);
     w->event = __atomic_load_n(&pack->event, __ATOMIC_SEQ_CST);
 }
 
@@ -177,6 +193,11 @@ static bool is_short(const struct hm_pack *pack)
 }
 
 /* --- sending; under the packer's lock --- */
+
+static bool is_applied(const struct hm_packer *p)
+{
+    return __atomic_load_n(&p->applied, __ATOMIC_ACQUIRE) == __atomic_load_n(&p->sent, __ATOMIC_ACQUIRE);
+}
 
 static void left(void *arg)
 {
@@ -249,8 +270,71 @@ static void send_all(struct hm_packer *p)
     }
 }
 
+
+/* --- a few are as well off without a packet, as each needs no reply; under the packer's lock --- */
+
+/* One that was packed, as a direct operation. Gives where the next one begins. */
+static const char *issue(struct hm_packer *p, const char *at, int pe, const struct fetch **fetch)
+{
+    const struct hm_transport *t = p->pack->config.transport;
+    uint64_t head = 0, value = 0, cond = 0;
+    uint16_t length = 0;
+    memcpy(&head, at, HM_PACK_HEAD_BYTES);
+    at += HM_PACK_HEAD_BYTES;
+    unsigned op = head & (HM_PACK_WIDE - 1);
+    bool wide = head & HM_PACK_WIDE;
+    struct hm_place place = {pe, (enum hm_segment_id)(head >> HM_PACK_SEGMENT_SHIFT & 3), head >> 8};
+    size_t bytes = op == HM_PACK_SHORT ? 1 + wide : wide ? 8 : 4;
+    if (op == HM_PACK_PUT || op == HM_PACK_GET) {
+        memcpy(&length, at, sizeof length);
+        at += sizeof length;
+        bytes = length;
+    }
+    if (op == HM_PACK_GET || op == HM_AMO_FETCH) {
+        t->get_nbi(p->lane, (*fetch)++->to, place, bytes);
+        return at;
+    }
+    if (op <= HM_AMO_XOR) {
+        memcpy(&value, at, bytes);
+        if (op == HM_AMO_CAS) memcpy(&cond, at += bytes, bytes);
+        value = t->atomic(p->lane, (enum hm_amo)op, place, bytes, value, cond);
+        if (!hm_amo_is_silent((enum hm_amo)op)) memcpy((*fetch)++->to, &value, bytes);
+    } else {
+        t->put(p->lane, place, at, bytes);
+    }
+    return at + bytes;
+}
+
+static void issue_all(struct way *w)
+{
+    struct hm_packer *p = w->packer;
+    struct buffer *b = w->open;
+    const struct fetch *fetch = b->fetch;
+    const char *at = (const char *)(b->packet + 1);
+    for (uint32_t i = 0; i < b->operations; i++) at = issue(p, at, w->pe, &fetch);
+    unlink_open(p, w);
+    give_back(p->pack, b);
+    __atomic_fetch_add(&p->issued, 1, __ATOMIC_RELEASE);
+}
+
+/* Only while no packet is under way, for which direct operations behind a fence would have to wait. `wait`: one that is
+ * waited for may be among them, if it is alone. */
+static bool send_few(struct hm_packer *p, bool wait)
+{
+    uint32_t operations = 0, stay = 0;
+    if (!is_applied(p)) return false;
+    for (const struct way *w = p->oldest; w; w = w->newer) {
+        operations += w->open->operations;
+        stay += w->open->stay;
+        if (operations > FEW || (stay && (!wait || operations + stay > 2))) return false;
+    }
+    while (p->oldest) issue_all(p->oldest);
+    return true;
+}
+
 static void send_all_now(struct hm_packer *p)
 {
+    if (send_few(p, true)) return;
     send_all(p);
     for (struct waiting t = waiting(p->pack); p->oldest; send_all(p)) wait_unlocked(p, &t);
 }
@@ -258,13 +342,16 @@ static void send_all_now(struct hm_packer *p)
 static void hurry(struct hm_packer *p)
 {
     if (!__atomic_load_n(&p->open, __ATOMIC_SEQ_CST) || !try_lock(&p->lock)) return;
-    send_all(p);
+    if (!send_few(p, false)) send_all(p);
     unlock(&p->lock);
 }
 
-void hm_pack_hurry(struct hm_pack *pack)
+void hm_pack_hurry(struct hm_pack *pack, bool rests)
 {
-    for (struct hm_packer *p = __atomic_load_n(&pack->packers, __ATOMIC_ACQUIRE); p; p = p->next) hurry(p);
+    for (struct hm_packer *p = __atomic_load_n(&pack->packers, __ATOMIC_ACQUIRE); p; p = p->next) {
+        hurry(p);
+        if (rests) __atomic_store_n(&p->fresh, FRESH, __ATOMIC_RELAXED);
+    }
 }
 
 /* --- opening a packet; under the packer's lock --- */
@@ -331,7 +418,7 @@ static bool open_buffer(struct way *w)
     if (!b) return false;
     b->way = w;
     b->at = sizeof(struct hm_packet);
-    b->operations = b->fetches = b->values = 0;
+    b->operations = b->fetches = b->values = b->stay = 0;
     b->opened = __atomic_load_n(&pack->ticks, __ATOMIC_RELAXED);
     __atomic_store_n(&w->open, b, __ATOMIC_RELEASE);
     link_open(p, w);
@@ -341,7 +428,7 @@ static bool open_buffer(struct way *w)
 static HM_COLD void wait_for_buffer(struct hm_packer *p, struct waiting *t)
 {
     unlock(&p->lock);
-    hm_pack_hurry(p->pack); /* others may sit on them */
+    hm_pack_hurry(p->pack, false); /* others may sit on them */
     turn(t);
     lock(&p->lock);
 }
@@ -435,7 +522,9 @@ static HM_COLD bool divert(struct hm_packer *p)
 static HM_COLD bool begin_fresh(struct hm_packer *p)
 {
     if (p->session && __atomic_load_n(p->session, __ATOMIC_RELAXED) & 1) return false; /* a batch is not alone */
-    return __atomic_exchange_n(&p->fresh, false, __ATOMIC_RELAXED);
+    uint32_t left = __atomic_load_n(&p->fresh, __ATOMIC_RELAXED);
+    if (left) __atomic_store_n(&p->fresh, left - 1, __ATOMIC_RELAXED);
+    return left != 0;
 }
 
 /* `waits`: as a direct one, it would be waited for, so that there is nothing to win when it is alone. */
@@ -464,7 +553,6 @@ void hm_pack_before(struct hm_packer *p, int pe, bool send)
 
 void hm_pack_after(struct hm_packer *p)
 {
-    __atomic_store_n(&p->fresh, false, __ATOMIC_RELAXED);
     __atomic_fetch_add(&p->issued, 1, __ATOMIC_RELEASE);
 }
 
@@ -533,7 +621,10 @@ bool hm_pack_amo(struct hm_packer *p, enum hm_amo op, struct hm_place word, size
     struct buffer *b;
     if (goes_direct(p, word.offset, fetch != NULL)) return false;
     char *at = begin(p, word.pe, HM_PACK_HEAD_BYTES + 2 * sizeof value, fetch ? size : 0, &b);
-    if (fetch) note_fetch(p->pack, b, fetch, size);
+    if (fetch) {
+        note_fetch(p->pack, b, fetch, size);
+        b->stay++;
+    }
     end(p, b, write_amo(at, op, word, size, value, cond));
     return true;
 }
@@ -544,16 +635,27 @@ bool hm_pack_add_float(struct hm_packer *p, struct hm_place word, size_t size, u
     if (goes_direct(p, word.offset, true)) return false;
     char *at = begin(p, word.pe, HM_PACK_HEAD_BYTES + sizeof value, 0, &b);
     at = hm_packet_head(at, HM_PACK_ADD_FLOAT, size == 8, word);
+    b->stay = FEW; /* there is no direct one */
     memcpy(at, &value, sizeof value);
     end(p, b, at + size);
     return true;
+}
+
+/* A packet that leaves at once is better than two messages, and none is better than one. */
+static bool is_open(const struct hm_packer *p, int pe)
+{
+    struct way **table = __atomic_load_n(&p->way, __ATOMIC_ACQUIRE);
+    const struct way *w = table ? __atomic_load_n(&table[pe], __ATOMIC_ACQUIRE) : NULL;
+    return w && __atomic_load_n(&w->open, __ATOMIC_RELAXED);
 }
 
 bool hm_pack_put_signal(struct hm_packer *p, struct hm_place to, const void *from, size_t bytes, struct hm_place signal,
                         uint64_t value, enum hm_amo op)
 {
     struct buffer *b;
-    if (bytes > p->pack->config.largest || to.offset >= HM_PACK_OFFSETS || goes_direct(p, signal.offset, false)) return false;
+    if (bytes > p->pack->config.largest || to.offset >= HM_PACK_OFFSETS || !is_open(p, signal.pe) ||
+        goes_direct(p, signal.offset, false))
+        return false;
     char *at = begin(p, signal.pe, 2 * HM_PACK_HEAD_BYTES + HM_PACK_LENGTH_BYTES + bytes + sizeof value, 0, &b);
     if (bytes) {
         at = write_put(at, to, from, bytes);
@@ -580,11 +682,6 @@ void hm_pack_fence(struct hm_packer *p)
     unlock(&p->lock);
 }
 
-static bool is_applied(const struct hm_packer *p)
-{
-    return __atomic_load_n(&p->applied, __ATOMIC_ACQUIRE) == __atomic_load_n(&p->sent, __ATOMIC_ACQUIRE);
-}
-
 /* Other threads may go on sending: what counts for a way is what it had sent when it is looked at. */
 static void wait_for_all(struct hm_packer *p)
 {
@@ -603,7 +700,7 @@ void hm_pack_quiet(struct hm_packer *p)
     unlock(&p->lock);
     quiet_direct(p);
     wait_for_all(p);
-    __atomic_store_n(&p->fresh, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&p->fresh, FRESH, __ATOMIC_RELAXED);
 }
 
 /* --- the progress thread: time --- */
@@ -816,7 +913,7 @@ struct hm_packer *hm_packer_open(struct hm_pack *pack, struct hm_lane *lane, con
     lock(&p->lock);
     p->lane = lane;
     p->session = session;
-    p->fresh = true;
+    p->fresh = FRESH;
     unlock(&p->lock);
     return p;
 }

@@ -119,7 +119,7 @@ static void *run(void *arg)
         default: in_order(s, pe, round);
         }
         if (!draw(s, 30)) usleep(200); /* the clock sends what is left */
-        if (!draw(s, 10)) hm_pack_hurry(mock_pe[s->pe].pack);
+        if (!draw(s, 10)) hm_pack_hurry(mock_pe[s->pe].pack, draw(s, 2));
     }
     mock_quiet(s->packer, s->lane);
     for (int pe = 0; pe < PES; pe++) {
