@@ -1,4 +1,4 @@
-/* with: test/threads/common/mock.c src/core/pack.c src/core/unpack.c src/base/futex.c src/base/log.c src/base/os.c */
+/* with: test/threads/common/mock.c src/core/pack.c src/core/pool.c src/core/send.c src/core/unpack.c src/base/futex.c src/base/log.c src/base/os.c */
 /* cflags: -Wno-tsan -Wno-unknown-warning-option */
 /* timeout: 240 */
 /* Aggregation among three PEs, each with two threads on one context and one on another, over a transport that delivers in

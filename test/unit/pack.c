@@ -1,4 +1,4 @@
-/* with: test/threads/common/mock.c src/core/pack.c src/core/unpack.c src/base/futex.c src/base/log.c src/base/os.c */
+/* with: test/threads/common/mock.c src/core/pack.c src/core/pool.c src/core/send.c src/core/unpack.c src/base/futex.c src/base/log.c src/base/os.c */
 /* timeout: 120 */
 /* Aggregation step by step, over a transport where everything is delivered by hand: what leaves when, what a thousand
  * senders may pile up at one target, how many buffers there are, and what a packet that makes no sense leads to. */
