@@ -28,7 +28,7 @@ void hm_span_alltoall(struct hm_team *team, char *dest, const char *source, size
         const char *theirs = i == team->me ? source : hm_member_at(team, i, source, total, call, "source");
         hm_copy(dest + (size_t)i * bytes, theirs + mine, bytes);
     }
-    hm_far_quiet(&hm_ctx_inner);
+    hm_quiet(&hm_ctx_inner);
     hm_sync_again(&team->sync, call);
 }
 
@@ -40,7 +40,7 @@ static size_t fetch(char *room, const char *from, int pe, size_t step, size_t n,
         return step;
     }
     for (size_t i = 0; i < n; i++) hm_far_get_at(room + i * size, hm_far_place(from + i * step, pe), size, true);
-    hm_far_quiet(&hm_ctx_inner);
+    hm_quiet(&hm_ctx_inner);
     return size;
 }
 

@@ -33,7 +33,7 @@ static void send(const struct tree *t, int position, const char *from, char *des
     for (int k = 0, next; (next = child(t, position, k)) >= 0; k++) {
         int group = group_at(t, next);
         hm_far_put_at(hm_place_at_leader(t->team, dest + at, group), from + at, bytes, true);
-        hm_far_fence(&hm_ctx_inner);
+        hm_fence(&hm_ctx_inner);
         hm_far_amo_at(HM_AMO_SET, hm_span_place(s, group, word), sizeof *word, flow, 0);
     }
 }
@@ -49,7 +49,7 @@ static void pass_on(const struct tree *t, bool from_root, char *dest, const char
         if (!from_root) hm_span_await(s, &hm_span_slot_of(s)->flow[HM_FLOW_BROADCAST], flow, call);
         send(t, position, from_root ? source : dest, dest, at, flow);
     }
-    if (child(t, position, 0) >= 0) hm_far_quiet(&hm_ctx_inner);
+    if (child(t, position, 0) >= 0) hm_quiet(&hm_ctx_inner);
 }
 
 void hm_span_broadcast(struct hm_team *team, void *dest, const void *source, size_t bytes, int root, bool skip_root,

@@ -46,7 +46,7 @@ static void collect_aside(struct hm_team *team, char *dest, const void *source, 
             hm_far_get_at(aside + at[i], hm_far_place(source, hm_team_pe(team, i)), bytes, true);
     }
     copy_near(team, aside, source, at, call);
-    hm_far_quiet(&hm_ctx_inner);
+    hm_quiet(&hm_ctx_inner);
     hm_sync_again(&team->sync, call);
     memcpy(dest, aside, at[team->size]);
     free(aside);
@@ -61,7 +61,7 @@ void hm_span_collect(struct hm_team *team, char *dest, const void *source, const
     }
     send_block(team, dest + at[team->me], source, at[team->me + 1] - at[team->me]);
     copy_near(team, dest, source, at, call);
-    hm_far_quiet(&hm_ctx_inner);
+    hm_quiet(&hm_ctx_inner);
     hm_sync_again(s, call);
     if (s->span->me) copy_far_from_leader(team, dest, at, call);
     hm_span_meet_group(s, call);

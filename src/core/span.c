@@ -142,7 +142,7 @@ void hm_span_add(const struct hm_sync *s, int group, uint64_t *word, uint64_t va
         hm_bell_knock(&hm_symm.peer[leader_of(s, group)].page->meet_bell);
         return;
     }
-    hm_far_fence(&hm_ctx_inner);
+    hm_fence(&hm_ctx_inner);
     hm_far_amo_at(HM_AMO_ADD, hm_span_place(s, group, word), sizeof *word, value, 0);
 }
 
@@ -235,7 +235,7 @@ static void tell(struct hm_sync *s, int to, int k, int count, uint64_t arrival)
     if (wrapped) {
         from = blocks(s, span->groups - wrapped, wrapped, &bytes);
         hm_far_put_at(hm_span_place(s, to, from), from, bytes, false);
-        hm_far_fence(&hm_ctx_inner);
+        hm_fence(&hm_ctx_inner);
     }
     from = blocks(s, first + wrapped, count - wrapped, &bytes);
     hm_far_put_signal_at(hm_span_place(s, to, from), from, bytes, cell, arrival);

@@ -11,7 +11,7 @@
 #define HM_SPAN_H
 
 #include "base/base.h"
-#include "core/far.h"
+#include "core/order.h"
 #include "core/place.h"
 #include "core/sync.h"
 #include "core/work.h"

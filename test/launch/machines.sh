@@ -16,6 +16,7 @@ layout 4 "0 0/3,1 1/3,2 2/3,3 0/1" --machines 3+1
 layout 8 "0 0/1,1 0/2,2 1/2,3 0/5,4 1/5,5 2/5,6 3/5,7 4/5" --machines 1+2+5
 layout 5 "0 0/3,1 0/2,2 1/3,3 1/2,4 2/3" --machines cyclic:2
 layout 3 "0 0/1,1 0/1,2 0/1" --machines 3
+layout 5 "0 0/3,1 0/2,2 1/2,3 1/3,4 2/3" --machines list:0,1,1,0,0
 
 export SHMEM_MACHINES=2
 layout 4 "0 0/2,1 1/2,2 0/2,3 1/2"
@@ -42,9 +43,11 @@ refused '--machines 5: there are only 4 PEs' --machines 5
 refused '--machines cyclic:5: there are only 4 PEs' --machines cyclic:5
 refused '--machines 3\+2: these machines have 5 PEs together, and the job has 4' --machines 3+2
 refused '--machines 2\+1: these machines have 3 PEs together, and the job has 4' --machines 2+1
-for spec in 0 -1 x 2x '' + 2+ +2 2++2 2+0+2 cyclic: cyclic:x cyclic:2+2 cyclic 2,2; do
+for spec in 0 -1 x 2x '' + 2+ +2 2++2 2+0+2 cyclic: cyclic:x cyclic:2+2 cyclic 2,2 list: list:x list:1,0,1,0 list:0,2,1,1 list:0,,1,1 list:0,1,0,-1; do
     refused '--machines .*: a number of machines, as in 2' "--machines=$spec"
 done
+refused '--machines list:0,1,0: it has 3 numbers, and the job 4 PEs' --machines list:0,1,0
+refused '--machines list:0,1,0,1,1: it has more numbers' --machines list:0,1,0,1,1
 SHMEM_MACHINES=two refused 'SHMEM_MACHINES=two: a number of machines'
 SHMEM_MACHINES=2+1 refused 'SHMEM_MACHINES=2\+1: these machines have 3 PEs together'
 finish

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define CYCLIC "cyclic:"
+#define LIST "list:"
 
 struct request {
     const char *spec;
@@ -28,7 +29,7 @@ static int refuse(const struct request *r, const char *fmt, ...)
 
 static int refuse_grammar(const struct request *r)
 {
-    return refuse(r, "a number of machines, as in 2, their sizes, as in 3+1, or cyclic:2");
+    return refuse(r, "a number of machines, as in 2, their sizes, as in 3+1, cyclic:2, or list:0,1,0");
 }
 
 /* A whole number, at least 1, and where it ends. -EINVAL: it is none. What is too large becomes INT_MAX. */
@@ -68,9 +69,25 @@ static int place_sizes(const struct request *r, struct hm_layout *layout)
     return refuse(r, "these machines have %ld PEs together, and the job has %d", sum, r->npes);
 }
 
+/* The machine of each PE, the first one's first. */
+static int place_list(const struct request *r, const char *at, struct hm_layout *layout)
+{
+    for (int pe = 0; pe < r->npes; pe++, at++) {
+        char *end;
+        long machine = isdigit((unsigned char)*at) ? strtol(at, &end, 10) : -1;
+        if (machine < 0 || machine > layout->machines || (*end && *end != ',')) return refuse_grammar(r);
+        if (machine == layout->machines) layout->machines++;
+        layout->machine_of[pe] = (int)machine;
+        at = end;
+        if (!*end && pe + 1 < r->npes) return refuse(r, "it has %d numbers, and the job %d PEs", pe + 1, r->npes);
+    }
+    return at[-1] ? refuse(r, "it has more numbers than the job has PEs, %d", r->npes) : 0;
+}
+
 static int place(const struct request *r, struct hm_layout *layout)
 {
     size_t n = strlen(CYCLIC);
+    if (!strncmp(r->spec, LIST, strlen(LIST))) return place_list(r, r->spec + strlen(LIST), layout);
     if (strchr(r->spec, '+')) return place_sizes(r, layout);
     bool cyclic = !strncmp(r->spec, CYCLIC, n);
     int machines = count_machines(r, cyclic ? r->spec + n : r->spec);

@@ -13,7 +13,7 @@ struct hm_layout {
 };
 
 /* What SPEC means for a job of `npes` PEs: "2" equal blocks, as equal as possible; "3+1" the size of each; "cyclic:2" one
- * PE after the other. Machines come out numbered by the lowest PE on each. `shrink`: with fewer PEs than machines each
+ * PE after the other; "list:0,1,0" that of each PE. Machines come out numbered by the lowest PE on each. `shrink`: with fewer PEs than machines each
  * PE is a machine, which otherwise is an error. 0; -ENOMEM; -EINVAL with the reason in `why`. */
 int hm_layout_parse(struct hm_layout *layout, const char *spec, int npes, bool shrink, char *why,
                     size_t size);
