@@ -8,7 +8,7 @@ enum { DIRECT_BEFORE_QUIET = 128 }; /* operations that go direct because of a fe
 
 static struct fetch *make_fetches(struct hm_pack *pack, struct buffer *b)
 {
-    b->fetch = malloc(pack->packet * sizeof(struct fetch)); /* each brings a byte at least */
+    b->fetch = malloc(pack->packet / HM_PACK_HEAD_BYTES * sizeof(struct fetch));
     if (!b->fetch) hm_pack_no_memory();
     return b->fetch;
 }
