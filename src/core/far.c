@@ -157,7 +157,7 @@ static void open_transport(const int descriptor[HM_SEGMENTS], const char *call)
 }
 
 static struct hm_lane *reply_lane(void);
-static void hurry(void) { hm_pack_hurry(pack); }
+static void hurry(bool rests) { hm_pack_hurry(pack, rests); }
 
 /* Before the transport joins, after which others may send. */
 static void open_pack(const char *call)
