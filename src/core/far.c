@@ -69,6 +69,7 @@ static void heard(int from, const void *bytes, size_t n)
     switch (n >= sizeof *m ? m->kind : 0) {
     case HM_MESSAGE_UNLOCK:
     case HM_MESSAGE_WITHDRAW: hm_lock_heard(from, bytes, n); return;
+    case HM_MESSAGE_WITHDRAWN: hm_lock_answered(from, bytes, n); return;
     default:
         hm_die(NULL, "PE %d sent %zu bytes that are no message of this library", from, n);
     }

@@ -17,12 +17,21 @@ struct order {
     struct hm_message head;
     uint64_t offset;
     uint32_t in_heap;
-    uint32_t ticket; /* HM_MESSAGE_WITHDRAW: nobody waits with it any more */
+    uint32_t ticket;  /* HM_MESSAGE_WITHDRAW: its owner wants to go */
+    uint64_t verdict; /* of this struct answer at the owner's */
 };
+/* And back: may he go? */
+struct answer {
+    struct hm_message head;
+    uint64_t verdict;
+    uint32_t granted, spare;
+};
+enum { PENDING, GRANTED, REFUSED };
 
-static void send_order(enum hm_message_kind kind, struct hm_place at, uint32_t ticket)
+static void send_order(enum hm_message_kind kind, struct hm_place at, uint32_t ticket, const uint32_t *verdict)
 {
-    struct order m = {.head = {kind, 0}, .offset = at.offset, .in_heap = at.segment == HM_SEGMENT_HEAP, .ticket = ticket};
+    struct order m = {.head = {kind, 0}, .offset = at.offset, .in_heap = at.segment == HM_SEGMENT_HEAP, .ticket = ticket,
+                      .verdict = (uintptr_t)verdict};
     hm_far_message(HM_LOCK_HOME, &m, sizeof m);
 }
 
@@ -54,7 +63,21 @@ static bool release_unqueued(struct hm_place at, struct hm_ticket_lock now)
 
 static void release(struct hm_place at, struct hm_ticket_lock now)
 {
-    if (!release_unqueued(at, now)) send_order(HM_MESSAGE_UNLOCK, at, 0);
+    if (!release_unqueued(at, now)) send_order(HM_MESSAGE_UNLOCK, at, 0, NULL);
+}
+
+static void answer(int to, const struct order *m, bool granted)
+{
+    struct answer a = {.head = {HM_MESSAGE_WITHDRAWN, 0}, .verdict = m->verdict, .granted = granted};
+    hm_far_message(to, &a, sizeof a);
+}
+
+void hm_lock_answered(int from, const void *bytes, size_t n)
+{
+    struct answer a;
+    if (n != sizeof a) hm_die(NULL, "PE %d answers about a lock with %zu bytes instead of %zu", from, n, sizeof a);
+    memcpy(&a, bytes, sizeof a);
+    __atomic_store_n((uint32_t *)(uintptr_t)a.verdict, a.granted ? GRANTED : REFUSED, __ATOMIC_RELEASE);
 }
 
 void hm_lock_heard(int from, const void *bytes, size_t n)
@@ -68,7 +91,16 @@ void hm_lock_heard(int from, const void *bytes, size_t n)
     if (m.head.kind == HM_MESSAGE_UNLOCK)
         hm_lock_release_at(m.offset, m.in_heap);
     else
-        hm_lock_withdraw_at(m.offset, m.in_heap, m.ticket);
+        answer(from, &m, hm_lock_withdraw_at(m.offset, m.in_heap, m.ticket));
+}
+
+/* False: the table of tickets without owners is full, and this one must wait for its turn. */
+static bool withdraw(struct hm_place at, uint32_t ticket, struct hm_wait *w)
+{
+    uint32_t verdict = PENDING, seen;
+    send_order(HM_MESSAGE_WITHDRAW, at, ticket, &verdict);
+    while ((seen = __atomic_load_n(&verdict, __ATOMIC_ACQUIRE)) == PENDING) hm_wait_nap(w, ASK_NS);
+    return seen == GRANTED;
 }
 
 static void wait_for_turn(struct hm_place at, uint32_t ticket, long *lock, const char *call)
@@ -84,10 +116,11 @@ static void wait_for_turn(struct hm_place at, uint32_t ticket, long *lock, const
     w.returns = true;
     while ((now = look(at)).served != ticket) {
         uint64_t ns = (uint64_t)(ticket - now.served) * ASK_NS;
-        if (hm_wait_nap(&w, ns < ASK_MAX_NS ? ns : ASK_MAX_NS)) continue;
-        send_order(HM_MESSAGE_WITHDRAW, at, ticket);
-        break;
+        bool left = w.left;
+        if (!hm_wait_nap(&w, ns < ASK_MAX_NS ? ns : ASK_MAX_NS) && !left && withdraw(at, ticket, &w)) goto end;
     }
+    if (w.left) release(at, now); /* it wanted to leave all the time */
+end:
     hm_wait_end(&w);
 }
 

@@ -54,7 +54,7 @@ chmod +x "$root/init"
 
 # --- the machines ---
 machine() { # NODE NODES NETWORK
-    timeout 500 nice qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 1500 -display none -serial stdio \
+    timeout 500 qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 1500 -display none -serial stdio \
         -monitor none -no-reboot -kernel "$work"/kernel/boot/vmlinuz-* -initrd "$work/initrd.gz" \
         -append "console=ttyS0 quiet panic=-1 mitigations=off tsc=unstable SRC=$SRC BUILD=$BUILD NODE=$1 NODES=$2" \
         -fsdev local,id=f0,path=/,security_model=none,readonly=on,multidevs=remap \
@@ -68,4 +68,12 @@ passed() { # NODE NODES
 
 machine 1 1 user,id=n0,restrict=on
 passed 1 1
+
+port=$((20000 + $$ % 20000))
+machine 1 2 socket,id=n0,listen=127.0.0.1:$port &
+sleep 1
+machine 2 2 socket,id=n0,connect=127.0.0.1:$port
+wait
+passed 1 2
+passed 2 2
 exit 0
