@@ -1,10 +1,11 @@
 # timeout: 240
 # PEs of different machines that make different collective calls are told in one sentence, by one of them, which names both.
-# Most pairs of calls are tried on one machine (launch/agree); here, some.
+# Most pairs of calls are tried on one machine (launch/agree); here, some of those that are about one and the same team. Who
+# meets others elsewhere is only found out on his own machine.
 . "$SRC/test/launch/lib.sh"
 export SHMEM_MACHINES=2
 "$OSHCC" -O1 -g "$SRC/test/launch/agree.c" -o agree || exit 1
-./agree list | grep -E '^(ww|tt) ' | awk 'NR % 11 == 1' > pairs
+./agree list | grep -E '^(ww|tt) ' | grep -vE ' (set_|pair)' | awk 'NR % 13 == 1' > pairs
 
 tried=0
 while read -r where x y name_x name_y; do
@@ -15,5 +16,5 @@ while read -r where x y name_x name_y; do
     done
     tried=$((tried + 1))
 done < pairs
-[ $tried -gt 30 ] || fail "only $tried pairs"
+[ $tried -gt 25 ] || fail "only $tried pairs"
 finish
