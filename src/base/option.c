@@ -49,7 +49,7 @@ static const struct {
 
 /* Not options: what the launcher reads and tells its PEs, and what the compiler wrappers read. */
 static const char *const other_names[] = {
-    "SHMEM_PE", "SHMEM_NPES", "SHMEM_LOCAL_PE", "SHMEM_LOCAL_NPES", "SHMEM_LAUNCH", "SHMEM_MACHINES", "SHMEM_CC",
+    "SHMEM_PE", "SHMEM_NPES", "SHMEM_LOCAL_PE", "SHMEM_LOCAL_NPES", "SHMEM_LAUNCH", "SHMEM_SECRET", "SHMEM_MACHINES", "SHMEM_CC",
     "SHMEM_CXX",
 };
 

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,17 +24,25 @@
 #define MS 1000000ull
 #define GRACE (500 * MS)      /* for a PE that leaves through its exit handlers */
 #define LATE (1000 * MS)      /* more, for the one that has called global_exit */
+#define RUMOUR (1000 * MS)    /* what another PE of a machine gets to tell how one there has died */
 #define STRAGGLERS (500 * MS) /* what PE 0 waits beyond GRACE, until it kills */
 
 /* One end of a lifeline. */
 struct line {
     int fd, pidfd; /* -1: gone */
     pid_t pid;
+    const struct hm_far_line *far;    /* NULL: to a PE of this machine */
+    char part[sizeof(struct hm_msg)]; /* of a message: TCP knows no packets */
+    size_t have;
 };
 
 static struct {
     int pe, npes;
-    int count; /* of lines: one to each PE at PE 0, else one to PE 0 */
+    int *world;              /* the PEs' numbers in messages */
+    struct hm_far_line *far; /* what is at the other end of the last lines */
+    char host[64];           /* this one; empty: the job has no other */
+    int near;                /* lines to PEs of this machine: to each at the middle, else one to it */
+    int count;               /* and then those to other machines */
     struct line *line;
     int wake; /* eventfd: look at the words below */
     struct hm_job *job;
@@ -43,15 +52,30 @@ static struct {
     uint32_t ending;   /* the job ends with `status`, this process at `deadline` */
     int status;
     uint64_t deadline;
+    const struct hm_far_line *dead; /* its link has closed, and nobody has told why; NULL: none */
+    uint64_t dead_since;
     pthread_mutex_t lock; /* descriptors of lines, `ending` and what belongs to it */
 } life = {.wake = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --- ending --- */
 
+/* For the whole machine, and only if nobody else has said why. */
+static HM_PRINTF(1, 2) void say(const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    if (hm_die_claim && !hm_die_claim()) return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    hm_log_line(NULL, "%s", text);
+}
+
 static void tell_others(enum hm_msg_type type, int arg)
 {
+    const struct hm_msg head = {.type = type, .arg = arg};
     for (int i = 0; i < life.count; i++)
-        if (life.line[i].fd >= 0) hm_packet_send(life.line[i].fd, type, arg, NULL, 0, NULL, 0);
+        if (life.line[i].fd >= 0) send(life.line[i].fd, &head, sizeof head, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void ring(struct hm_bell *bell)
@@ -94,7 +118,7 @@ void hm_lifelines_end(int status)
 
 static bool somebody_is_left(void)
 {
-    for (int i = 0; i < life.count; i++)
+    for (int i = 0; i < life.near; i++)
         if (life.line[i].fd >= 0) return true;
     return false;
 }
@@ -105,7 +129,7 @@ static void end_if_due(void)
     uint64_t now = hm_os_now();
     if (life.pe == 0 && somebody_is_left() && now < life.deadline + STRAGGLERS) return;
     if (now < life.deadline) return;
-    for (int i = 0; i < life.count && life.pe == 0; i++)
+    for (int i = 0; i < life.near && life.pe == 0; i++)
         if (life.line[i].fd >= 0) hm_process_kill(life.line[i].pidfd);
     _exit(life.status);
 }
@@ -116,9 +140,24 @@ static bool is_stopping(void)
     return __atomic_load_n(&life.job->stopping, __ATOMIC_ACQUIRE);
 }
 
+/* A PE that is alone on its machine has nobody who could tell the others how it has ended. */
+static void tell_own_end(void)
+{
+    const struct hm_pe_page *page = hm_job_page(life.job, 0);
+    uint32_t state = __atomic_load_n(&page->state, __ATOMIC_ACQUIRE);
+    if (life.npes > 1 || (state != HM_PE_LEAVING && state != HM_PE_SAID)) return;
+    pthread_mutex_lock(&life.lock);
+    if (!life.ending && !life.stopping && state == HM_PE_LEAVING)
+        say("PE %d on host %s exits with status %d; the job is ended", life.world[0], life.host,
+            page->status);
+    end_locked(page->status, GRACE + LATE);
+    pthread_mutex_unlock(&life.lock);
+}
+
 /* PE 0 leaves last, so that the watch can still kill whom it must. */
 static void leave_last(void)
 {
+    if (life.running && life.count > life.near) tell_own_end();
     while (life.running && life.pe == 0 && is_stopping() && somebody_is_left())
         usleep(2000);
 }
@@ -127,7 +166,7 @@ static void leave_last(void)
 
 static bool how_it_ended(const struct line *l, int *wait_status)
 {
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 100 && l->pid > 0; i++) {
         if (hm_process_status(l->pid, l->pidfd, wait_status)) return true;
         if (kill(l->pid, 0) != 0)
             break; /* somebody has taken the status, and the kernel keeps no other copy */
@@ -146,8 +185,10 @@ static void say_death(int pe, const struct line *l, const char *how)
         snprintf(waited, sizeof waited, "; it had been waiting in %.*s", (int)strnlen(b.call, sizeof b.call),
                  b.call);
     }
-    if (!hm_die_claim || hm_die_claim())
-        hm_log_line(NULL, "PE %d (process %d) %s%s; the job is ended", pe, (int)l->pid, how, waited);
+    char process[32] = ""; /* one in another namespace has no number here */
+    if (l->pid > 0) snprintf(process, sizeof process, " (process %d)", (int)l->pid);
+    say("PE %d%s%s%s %s%s; the job is ended", life.world[pe], *life.host ? " on host " : "", life.host,
+        process, how, waited);
 }
 
 static int status_of_job(int wait_status)
@@ -173,12 +214,52 @@ static void on_death(int i)
     if (state == HM_PE_SAID || state == HM_PE_LEAVING) wait_status = (page->status & 0xff) << 8;
     known = how_it_ended(l, &wait_status) || state == HM_PE_LEAVING;
     if (known) hm_process_describe(how, sizeof how, wait_status);
-    if (!known && kill(l->pid, 0) == 0) {
+    if (!known && l->pid > 0 && kill(l->pid, 0) == 0) {
         snprintf(how, sizeof how, "runs on, but has let go of the job without shmem_finalize (by exec?)");
         hm_process_kill(l->pidfd);
     }
     if (state != HM_PE_SAID) say_death(pe, l, how);
     end_locked(status_of_job(wait_status), GRACE);
+}
+
+static bool has_other_line(const struct hm_far_line *far)
+{
+    for (int i = life.near; i < life.count; i++)
+        if (life.line[i].fd >= 0 && life.line[i].far != far && life.line[i].far->machine == far->machine)
+            return true;
+    return false;
+}
+
+static void far_death(const struct hm_far_line *far)
+{
+    say("PE %d on host %s has died: its link to %s has closed; the job is ended", far->pe, far->host,
+        life.host);
+    end_locked(128 + SIGKILL, GRACE);
+}
+
+/* The middle asks itself first; where it is stopped, another speaks for it. */
+static void tell_rumour(void)
+{
+    if (!life.dead || life.ending || life.stopping) return;
+    if (hm_os_now() - life.dead_since > (life.pe ? 3 * RUMOUR : RUMOUR)) far_death(life.dead);
+}
+
+/* A link to another machine has closed without a word: with an error when its host does not answer, else because the PE
+ * that held it has gone. */
+static void on_far_end(const struct hm_far_line *far, int error)
+{
+    if (life.ending || life.stopping) return;
+    if (is_stopping()) {
+        end_locked(life.job->exit_status, GRACE);
+    } else if (error && error != ECONNRESET && error != EPIPE) {
+        say("host %s (%s) no longer answers: %s; the job is ended", far->host, far->pes, strerror(error));
+        end_locked(1, GRACE);
+    } else if (life.pe == 0 && !has_other_line(far)) {
+        far_death(life.dead ? life.dead : far);
+    } else if (!life.dead) {
+        life.dead = far;
+        life.dead_since = hm_os_now();
+    }
 }
 
 /* --- the watch --- */
@@ -190,17 +271,38 @@ static void drop_line(struct line *l)
     l->fd = l->pidfd = -1;
 }
 
+/* 1: a whole message is in `head`, 0: not yet, -1: the line has closed, with *error if it broke. */
+static int hear(struct line *l, struct hm_msg *head, int *error)
+{
+    ssize_t n = recv(l->fd, l->part + l->have, sizeof l->part - l->have, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
+    *error = n < 0 ? errno : 0;
+    if (n <= 0) return -1;
+    l->have += (size_t)n;
+    if (l->have < sizeof l->part) return 0;
+    l->have = 0;
+    memcpy(head, l->part, sizeof *head);
+    return 1;
+}
+
 static void on_news(int i)
 {
+    struct line *l = &life.line[i];
     struct hm_msg head = {0};
-    ssize_t n = recv(life.line[i].fd, &head, sizeof head, MSG_DONTWAIT);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (n == (ssize_t)sizeof head && head.type == HM_MSG_EXIT_ALL) {
+    int error = 0, rc = hear(l, &head, &error);
+    if (!rc) return;
+    if (rc > 0 && head.type == HM_MSG_EXIT_ALL) {
+        if (l->far && !life.ending && hm_die_claim) hm_die_claim(); /* it is said there */
         end_locked(head.arg, GRACE);
         return;
     }
-    if (n != (ssize_t)sizeof head || head.type != HM_MSG_FINALIZED) on_death(i);
-    drop_line(&life.line[i]);
+    if (rc < 0 || head.type != HM_MSG_FINALIZED) {
+        if (l->far)
+            on_far_end(l->far, error);
+        else
+            on_death(i);
+    }
+    drop_line(l);
 }
 
 /* fds: the lines, the wake, the mark */
@@ -212,6 +314,7 @@ static void look(const struct pollfd *fds)
     pthread_mutex_lock(&life.lock);
     for (int i = 0; i < life.count; i++)
         if (fds[i].revents && life.line[i].fd >= 0) on_news(i);
+    tell_rumour();
     if (life.ending) end_if_due();
     pthread_mutex_unlock(&life.lock);
 }
@@ -224,7 +327,7 @@ static void *watch(void *room)
             fds[i] = (struct pollfd){.fd = life.line[i].fd, .events = POLLIN};
         fds[life.count] = (struct pollfd){.fd = life.wake, .events = POLLIN};
         fds[life.count + 1] = (struct pollfd){.fd = hm_mark_fd(), .events = POLLIN};
-        if (poll(fds, (nfds_t)life.count + 2, life.ending ? 10 : -1) >= 0) look(fds);
+        if (poll(fds, (nfds_t)life.count + 2, life.ending ? 10 : life.dead ? 50 : -1) >= 0) look(fds);
     }
     free(room);
     return NULL;
@@ -258,7 +361,11 @@ static void clear(bool close_lines)
         drop_line(&life.line[i]);
     }
     free(life.line);
+    free(life.world);
+    free(life.far);
     life.line = NULL;
+    life.world = NULL;
+    life.far = NULL;
     if (life.wake >= 0) close(life.wake);
     life.wake = -1;
     if (life.job) munmap(life.job, hm_job_pairs_at(life.npes));
@@ -266,33 +373,56 @@ static void clear(bool close_lines)
     life.running = false;
 }
 
-static int set_up(const int *fds, const pid_t *pids, int job_fd)
+static int copy_names(const struct hm_lifelines_plan *plan)
+{
+    life.world = calloc((size_t)life.npes, sizeof *life.world);
+    life.far = calloc((size_t)plan->far_count + 1, sizeof *life.far);
+    if (!life.world || !life.far) return -ENOMEM;
+    memcpy(life.world, plan->world, (size_t)life.npes * sizeof *life.world);
+    if (plan->far_count) memcpy(life.far, plan->far, (size_t)plan->far_count * sizeof *life.far);
+    life.host[0] = 0;
+    if (plan->several) gethostname(life.host, sizeof life.host - 1);
+    return 0;
+}
+
+static void take_lines(const struct hm_lifelines_plan *plan)
+{
+    for (int i = 0; i < life.near; i++)
+        if (life.pe || i)
+            life.line[i] = (struct line){
+                .fd = plan->fds[i], .pidfd = hm_process_open(plan->pids[i]), .pid = plan->pids[i]};
+    for (int i = 0; i < plan->far_count; i++)
+        life.line[life.near + i] = (struct line){.fd = plan->far[i].fd, .pidfd = -1, .far = &life.far[i]};
+}
+
+static int set_up(const struct hm_lifelines_plan *plan)
 {
     life.line = calloc((size_t)life.count, sizeof *life.line);
     if (!life.line) return -ENOMEM;
     for (int i = 0; i < life.count; i++)
         life.line[i] = (struct line){.fd = -1, .pidfd = -1};
-    void *at = mmap(NULL, hm_job_pairs_at(life.npes), PROT_READ | PROT_WRITE, MAP_SHARED, job_fd, 0);
+    int rc = copy_names(plan);
+    if (rc) return rc;
+    void *at = mmap(NULL, hm_job_pairs_at(life.npes), PROT_READ | PROT_WRITE, MAP_SHARED, plan->job_fd, 0);
     if (at == MAP_FAILED) return -errno;
     life.job = at;
     life.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (life.wake < 0) return -errno;
-    for (int i = 0; i < life.count; i++) {
-        if (life.pe == 0 && i == 0) continue;
-        life.line[i] = (struct line){.fd = fds[i], .pidfd = hm_process_open(pids[i]), .pid = pids[i]};
-    }
+    take_lines(plan);
     return start_thread();
 }
 
-int hm_lifelines_start(int pe, int npes, const int *fds, const pid_t *pids, int job_fd)
+int hm_lifelines_start(const struct hm_lifelines_plan *plan)
 {
-    life.pe = pe;
-    life.npes = npes;
-    life.count = pe == 0 ? npes : 1;
+    life.pe = plan->pe;
+    life.npes = plan->npes;
+    life.near = plan->pe == 0 ? plan->npes : 1;
+    life.count = life.near + plan->far_count;
     life.stopping = life.ending = 0;
+    life.dead = NULL;
     static bool at_exit;
     if (!at_exit && atexit(leave_last) == 0) at_exit = true;
-    int rc = set_up(fds, pids, job_fd);
+    int rc = set_up(plan);
     life.running = !rc;
     if (!rc) return 0;
     clear(false);

@@ -117,7 +117,7 @@ static void await_packet(int wire)
         hm_boot_idle();
 }
 
-int hm_packet_receive(int wire, struct hm_packet *p)
+static int take(int wire, struct hm_packet *p, bool with_idle)
 {
     struct iovec iov[2] = {{&p->head, sizeof p->head}, {p->body, sizeof p->body}};
     union {
@@ -127,7 +127,7 @@ int hm_packet_receive(int wire, struct hm_packet *p)
     struct msghdr msg;
     ssize_t n;
     do {
-        await_packet(wire);
+        if (with_idle) await_packet(wire);
         msg = (struct msghdr){
             .msg_iov = iov, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control};
         n = recvmsg(wire, &msg, MSG_CMSG_CLOEXEC);
@@ -139,6 +139,16 @@ int hm_packet_receive(int wire, struct hm_packet *p)
     if (whole && !(msg.msg_flags & MSG_CTRUNC)) return 0;
     hm_fds_close(p->fds, got);
     return msg.msg_flags & MSG_CTRUNC ? -EMFILE : -EPROTO;
+}
+
+int hm_packet_receive(int wire, struct hm_packet *p)
+{
+    return take(wire, p, true);
+}
+
+int hm_packet_take(int wire, struct hm_packet *p)
+{
+    return take(wire, p, false);
 }
 
 /* --- the answers to a gather --- */

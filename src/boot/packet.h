@@ -17,6 +17,8 @@ int hm_packet_send(int wire, enum hm_msg_type type, int arg, const void *body, s
 /* Blocks until a packet is there, with a look at hm_boot_idle. 0: `p->fds` are the caller's. -EPIPE: the other end is
  * gone; -EMFILE: the descriptors find no room in this process; -EPROTO: it is no packet of ours; else -errno. */
 int hm_packet_receive(int wire, struct hm_packet *p);
+/* The same without that look; -EAGAIN: the socket's own limit of time is over. */
+int hm_packet_take(int wire, struct hm_packet *p);
 
 /* Takes a packet with the answers to a gather into `all` and `all_fds`, of which `have` are there already: how many PEs
  * it held. -EPROTO: it makes no sense, its descriptors are closed. */

@@ -1,27 +1,31 @@
-/* Started by a PMIx launcher: mpirun of Open MPI, prterun, srun --mpi=pmix. PMIx says who this process is and carries the
- * name of the place where the PEs meet; the rest is links.c. */
+/* Started by a PMIx launcher: mpirun of Open MPI, prterun, srun --mpi=pmix. PMIx says who this process is and carries
+ * what they exchange until they have found each other; the rest is meet.c. */
 #define _GNU_SOURCE
 #include "boot/boot.h"
 
 #include "base/log.h"
-#include "base/version.h"
-#include "boot/links.h"
+#include "base/option.h"
+#include "base/os.h"
 #include "boot/mark.h"
+#include "boot/meet.h"
+#include "boot/module.h"
 #include "boot/module/pmix.h"
 #include "boot/packet.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
+
+#define MS 1000000ull
 
 extern char **environ;
 
 static const struct hm_pmix *pmix; /* once it is loaded, for good */
 static struct hm_pmix_job who;
-static int round_next;  /* the how-manieth job of this process */
+static int exchanges;   /* of this process */
+static int opens;       /* how often it has opened PMIx */
+static bool far;        /* there are PEs that another PMIx server looks after */
 static pid_t opened_by; /* the process that PMIx knows; 0: none */
 
 static void name_job(char *const envp[], char *job, size_t size)
@@ -46,89 +50,124 @@ static bool pmix_descends(char *const envp[], int *pe, int *pid)
     return true;
 }
 
-/* --- the module --- */
-
-/* Beside the library, or below lib beside the folder of a program that holds the library itself. */
-static void *load(char *tried, size_t size)
-{
-    static const char *const below[] = {"hbmesh/pmix.so", "../lib/hbmesh/pmix.so"};
-    Dl_info info;
-    char *file = dladdr((void *)load, &info) && info.dli_fname ? realpath(info.dli_fname, NULL) : NULL;
-    char *slash = file ? strrchr(file, '/') : NULL;
-    void *handle = NULL;
-    snprintf(tried, size, "hbmesh/pmix.so");
-    for (size_t i = 0; slash && !handle && i < HM_COUNT(below); i++) {
-        char path[PATH_MAX];
-        if (snprintf(path, sizeof path, "%.*s/%s", (int)(slash - file), file, below[i]) >= (int)sizeof path)
-            break;
-        if (i == 0) snprintf(tried, size, "%s", path);
-        if (access(path, F_OK) != 0) continue;
-        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (!handle) snprintf(tried, size, "%s", dlerror());
-    }
-    free(file);
-    return handle;
-}
-
 static int open_module(void)
 {
-    char tried[512];
+    char why[512];
+    if (!pmix) pmix = hm_module_load("pmix.so", HM_PMIX_SYMBOL, why, sizeof why);
     if (pmix) return 0;
-    void *handle = load(tried, sizeof tried);
-    const struct hm_pmix *found = handle ? dlsym(handle, HM_PMIX_SYMBOL) : NULL;
-    if (!found) {
-        hm_log_line(
-            NULL,
-            "a PMIx launcher has started this process, but this library has no PMIx module (%s): build it "
-            "where libpmix-dev is installed, use oshrun, or set SHMEM_BOOT=single for jobs of one PE",
-            tried);
-        return -ENOENT;
-    }
-    if (strcmp(found->version, HM_VERSION) != 0) {
-        hm_log_line(NULL,
-                    "the PMIx module is of version %s, the library of version %s: install them together",
-                    found->version, HM_VERSION);
-        return -EINVAL;
-    }
-    pmix = found;
-    return 0;
+    hm_log_line(
+        NULL,
+        "a PMIx launcher has started this process, but this library has no PMIx module (%s): build it where "
+        "libpmix-dev is installed, use oshrun, or set SHMEM_BOOT=single for jobs of one PE",
+        why);
+    return -ENOENT;
 }
 
-/* --- joining --- */
+/* --- exchanges --- */
 
 static void name_key(char *key, size_t size)
 {
-    snprintf(key, size, "hbmesh.meet.%d", round_next);
+    snprintf(key, size, "hbmesh.%d", exchanges);
 }
 
-static int make_place(struct hm_meeting_place *place)
+static bool is_late(uint64_t since)
 {
-    unsigned char random[16];
-    char key[32];
-    if (getrandom(random, sizeof random, 0) != sizeof random ||
-        getrandom(place->secret, sizeof place->secret, 0) != sizeof place->secret) {
-        hm_log_line(NULL, "the system gives no random bytes");
-        return -EIO;
+    return hm_options.boot_timeout && hm_os_now() - since > (uint64_t)hm_options.boot_timeout * 1000 * MS;
+}
+
+/* Of the others on this machine one knows whether they have come; of those elsewhere only after the fence. */
+static int say_missing(const char *key, size_t len, void *room)
+{
+    char text[400] = "", others[64] = "";
+    size_t n = 0;
+    int missing = 0, elsewhere = 0;
+    for (int i = 0; i < who.npes && n + 32 < sizeof text; i++) {
+        if (!pmix->is_local(i)) {
+            elsewhere++;
+            continue;
+        }
+        if (i == who.pe || pmix->get(i, key, room, len) == 0) {
+            if (i < who.pe) return hm_boot_leave_to_first();
+            continue;
+        }
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%d", missing++ ? ", " : "", i);
     }
-    int n = snprintf(place->name, sizeof place->name, "hbmesh-job-");
-    for (size_t i = 0; i < sizeof random; i++)
-        n += sprintf(place->name + n, "%02x", random[i]);
-    name_key(key, sizeof key);
-    int rc = pmix->put(key, place, sizeof *place);
-    if (rc) hm_log_line(NULL, "the PMIx server does not take where the PEs meet");
+    if (!missing && !elsewhere) return 0;
+    if (!missing) sleep(1); /* the PEs there know better */
+    if (elsewhere) snprintf(others, sizeof others, ", and perhaps some of the %d elsewhere,", elsewhere);
+    hm_log_line(NULL,
+                "PE%s %s of %d%s %s not come within %ld s (SHMEM_BOOT_TIMEOUT); a PMIx launcher has started "
+                "them, and each "
+                "must call shmem_init",
+                missing == 1 ? "" : "s", missing ? text : "on other machines", who.npes,
+                missing ? others : "", missing == 1 && !elsewhere ? "has" : "have", hm_options.boot_timeout);
+    return -ETIMEDOUT;
+}
+
+/* Until `is_done` says something else than -EAGAIN. */
+struct wait {
+    uint64_t since;
+    const char *key;
+    size_t len;
+    void (*serve)(void);
+    void *room;
+    int seen;
+};
+static int await(const struct wait *w, int (*is_done)(void *), void *arg)
+{
+    int rc;
+    while ((rc = is_done(arg)) == -EAGAIN) {
+        if (w->serve) w->serve();
+        if (hm_boot_idle) hm_boot_idle();
+        if (is_late(w->since)) return say_missing(w->key, w->len, w->room);
+        usleep(200);
+    }
+    if (rc) hm_log_line(NULL, "the PMIx server does not bring the PEs together: %s", strerror(-rc));
     return rc;
 }
 
-static int find_place(struct hm_meeting_place *place)
+static int fence_done(void *ignored)
+{
+    (void)ignored;
+    return pmix->fence_done();
+}
+
+static int all_are_there(void *arg)
+{
+    struct wait *w = arg;
+    for (; w->seen < who.npes; w->seen++) {
+        int rc = pmix->get(w->seen, w->key, w->room, w->len);
+        if (rc) return rc;
+    }
+    return 0;
+}
+
+/* The server takes a PE that has finalized, and comes back, for one that has gone, and fences do without it: then all ask
+ * for all. With one server only: where there are several, PMIx stays open (see pmix_stop). */
+static int await_all(struct wait *w)
+{
+    if (opens > 1 && !far) return await(w, all_are_there, w);
+    int rc = pmix->fence();
+    return rc ? rc : await(w, fence_done, NULL);
+}
+
+static int exchange(const void *mine, size_t len, void *all, void (*serve)(void))
 {
     char key[32];
-    if (who.pe == 0) return make_place(place);
+    struct wait w = {.since = hm_os_now(), .key = key, .len = len, .serve = serve, .room = all};
     name_key(key, sizeof key);
-    int rc = pmix->get(0, key, place, sizeof *place);
-    if (rc && rc != -EAGAIN)
-        hm_log_line(NULL, "the PMIx server does not tell where the PEs meet: %s", strerror(-rc));
+    exchanges++;
+    int rc = pmix->put(key, mine, len);
+    if (rc) hm_log_line(NULL, "the PMIx server does not take what the PEs tell each other");
+    if (!rc) rc = await_all(&w);
+    for (int i = 0; !rc && i < who.npes; i++) {
+        rc = pmix->get(i, key, (char *)all + (size_t)i * len, len);
+        if (rc) hm_log_line(NULL, "the PMIx server does not tell what PE %d is: %s", i, strerror(-rc));
+    }
     return rc;
 }
+
+/* --- joining --- */
 
 /* A process that PMIx has not seen off is taken for one that has failed. */
 static void pmix_leave(void)
@@ -141,6 +180,7 @@ static int open_server(void)
 {
     static bool at_exit;
     char why[256];
+    if (opened_by == getpid()) return 0;
     int rc = open_module();
     if (rc) return rc;
     rc = pmix->open(&who, why, sizeof why);
@@ -149,25 +189,13 @@ static int open_server(void)
         return rc;
     }
     opened_by = getpid();
+    opens++;
+    far = false;
+    for (int i = 0; i < who.npes && !far; i++)
+        far = !pmix->is_local(i);
     if (!at_exit) atexit(pmix_leave);
     at_exit = true;
     return 0;
-}
-
-static int check_machines(void)
-{
-    if (who.local_npes == who.npes && who.npes <= HM_JOB_MAX_PES) return 0;
-    if (who.pe) return hm_boot_leave_to_first();
-    if (who.npes > HM_JOB_MAX_PES)
-        hm_log_line(NULL, "a job of %d PEs is more than the %d that one machine may have", who.npes,
-                    HM_JOB_MAX_PES);
-    else
-        hm_log_line(
-            NULL,
-            "of the job's %d PEs %d are on this machine: a job on several machines needs a transport that is "
-            "not there yet",
-            who.npes, who.local_npes);
-    return -ENOTSUP;
 }
 
 static int take_mark(void)
@@ -177,57 +205,27 @@ static int take_mark(void)
     return hm_mark_take(job, who.pe);
 }
 
-static int meet(int *job_fd)
-{
-    if (who.npes == 1) {
-        *job_fd = hm_job_make(1);
-        return *job_fd < 0 ? *job_fd : 0;
-    }
-    const struct hm_links_plan plan = {.pe = who.pe,
-                                       .npes = who.npes,
-                                       .find = find_place,
-                                       .what =
-                                           "a PMIx launcher has started them, and each must call shmem_init"};
-    return hm_links_open(&plan, job_fd);
-}
-
 static int pmix_start(struct hm_boot_world *world)
 {
-    int job_fd, rc = open_server();
+    int rc = open_server();
     if (rc) return rc;
-    rc = check_machines();
-    if (rc) goto leave;
+    const struct hm_meet_plan plan = {.pe = who.pe, .npes = who.npes, .exchange = exchange};
     rc = take_mark();
     if (rc) goto leave;
-    rc = meet(&job_fd);
-    if (rc) goto drop_mark;
-    round_next++;
-    *world = (struct hm_boot_world){who.pe, who.npes, 0, 1, who.local_pe, who.local_npes, job_fd};
-    return 0;
-drop_mark:
+    rc = hm_meet(&plan, world);
+    if (!rc) return 0;
     hm_mark_drop();
 leave:
     pmix_leave();
     return rc;
 }
 
-static int pmix_gather(const void *mine, size_t len, void *all, const int *fds, int nfds, int *all_fds)
-{
-    if (who.npes > 1) return hm_links_gather(mine, len, all, fds, nfds, all_fds);
-    if (len) memcpy(all, mine, len);
-    return hm_fds_duplicate(fds, nfds, all_fds);
-}
-
-static void pmix_exit_all(int status)
-{
-    hm_links_exit_all(status);
-}
-
+/* Of several PMIx servers one may hear late that a PE has finalized, after it has come back: they are told at exit. */
 static void pmix_stop(void)
 {
-    if (who.npes > 1) hm_links_close();
+    hm_meet_stop();
     hm_mark_drop();
-    pmix_leave();
+    if (!far) pmix_leave();
 }
 
 const struct hm_boot hm_boot_pmix = {
@@ -239,7 +237,7 @@ const struct hm_boot hm_boot_pmix = {
     .probe = pmix_probe,
     .descends = pmix_descends,
     .start = pmix_start,
-    .gather = pmix_gather,
-    .exit_all = pmix_exit_all,
+    .gather = hm_meet_gather,
+    .exit_all = hm_meet_exit_all,
     .stop = pmix_stop,
 };

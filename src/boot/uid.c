@@ -1,91 +1,180 @@
 /* Rank and size are given: by the program with a unique id (shmemx_init_attr), or by the environment that torchrun and
- * many other launchers make. MASTER_PORT only tells jobs apart: it is never opened, since the launcher's own store may
- * hold it. */
+ * many other launchers make. MASTER_PORT itself is never opened, since the launcher's own store may hold it. This file
+ * finds out what the job is called, which secret it has and where PE 0 may be; root.c and meet.c do the rest. */
 #define _GNU_SOURCE
 #include "boot/boot.h"
 
 #include "base/log.h"
-#include "boot/links.h"
+#include "base/option.h"
 #include "boot/mark.h"
+#include "boot/meet.h"
 #include "boot/packet.h"
+#include "boot/root.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netdb.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define PORTS 32 /* behind MASTER_PORT, of which PE 0 takes the first that is free */
 
 extern char **environ;
 
 /* What shmemx_uniqueid_t holds. */
 struct unique_id {
     char magic[8];
-    uint64_t machine;
-    unsigned char name[16];
-    unsigned char secret[HM_SECRET_BYTES];
+    uint64_t surroundings;
+    unsigned char name[8];
+    unsigned char secret[32];
+    uint16_t port, spare; /* 0: the maker can be reached on its machine only */
+    unsigned char ip[HM_ADDRESSES][16];
 };
 _Static_assert(sizeof(struct unique_id) <= HM_UNIQUEID_BYTES, "a unique id must fit its type");
-static const char id_magic[8] = "hbmesh1";
+static const char id_magic[8] = "hbmesh2";
 
-static struct hm_meeting_place place; /* of the job that is being joined, or was last */
-static char job[200];                 /* by which it is told from others */
-static int npes, round_now;
+static char job[200]; /* by which it is told from others */
+static int round_now;
 static bool joined;
+static struct hm_shake_key key;
+static struct unique_id id; /* of the job, where there is one */
 
 /* --- the unique id --- */
 
-/* A number that only processes of this machine have in common. */
-static uint64_t machine_number(void)
+/* Others come to the port that an id names, from when it is made until this process ends. */
+static struct made {
+    unsigned char name[sizeof id.name];
+    int door;
+} made[8];
+static unsigned made_count;
+
+static void forget_made_in_child(void)
 {
-    char text[64] = "";
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0) close(fd);
-    text[n > 0 ? n : 0] = 0;
-    return hm_hash_text(HM_HASH_START, text);
+    for (unsigned i = 0; i < made_count && i < HM_COUNT(made); i++)
+        if (made[i].door >= 0) close(made[i].door);
+    made_count = 0;
 }
 
-int hm_uniqueid_make(unsigned char id[HM_UNIQUEID_BYTES])
+static void open_door_of(struct unique_id *u)
 {
-    struct unique_id u = {.machine = machine_number()};
+    static bool forks_seen;
+    struct hm_address at[HM_ADDRESSES];
+    struct made *m = &made[made_count % HM_COUNT(made)];
+    if (!forks_seen && pthread_atfork(NULL, NULL, forget_made_in_child) == 0) forks_seen = true;
+    if (made_count >= HM_COUNT(made) && m->door >= 0) close(m->door);
+    made_count++;
+    memcpy(m->name, u->name, sizeof m->name);
+    m->door = hm_listen_tcp(0);
+    if (m->door < 0) return;
+    u->port = hm_port_of(m->door);
+    hm_own_addresses(at, HM_ADDRESSES, u->port);
+    for (int i = 0; i < HM_ADDRESSES; i++)
+        memcpy(u->ip[i], at[i].ip, sizeof u->ip[i]);
+}
+
+int hm_uniqueid_make(unsigned char bytes[HM_UNIQUEID_BYTES])
+{
+    struct unique_id u = {.surroundings = hm_surroundings()};
     memcpy(u.magic, id_magic, sizeof u.magic);
-    size_t random = sizeof u.name + sizeof u.secret;
-    unsigned char bytes[sizeof u.name + sizeof u.secret];
-    if (getrandom(bytes, random, 0) != (ssize_t)random) return -EIO;
-    memcpy(u.name, bytes, sizeof u.name);
-    memcpy(u.secret, bytes + sizeof u.name, sizeof u.secret);
-    memset(id, 0, HM_UNIQUEID_BYTES);
-    memcpy(id, &u, sizeof u);
+    if (getrandom(u.name, sizeof u.name, 0) != sizeof u.name ||
+        getrandom(u.secret, sizeof u.secret, 0) != sizeof u.secret)
+        return -EIO;
+    open_door_of(&u);
+    memset(bytes, 0, HM_UNIQUEID_BYTES);
+    memcpy(bytes, &u, sizeof u);
     return 0;
 }
 
 static void name_job_by_id(const unsigned char *name)
 {
-    char hex[33];
-    for (int i = 0; i < 16; i++)
+    char hex[2 * sizeof id.name + 1];
+    for (size_t i = 0; i < sizeof id.name; i++)
         sprintf(hex + 2 * i, "%02x", name[i]);
     snprintf(job, sizeof job, "id %s", hex);
 }
 
-static int read_id(const struct hm_boot_attr *attr, unsigned char secret[HM_SECRET_BYTES])
+static int read_id(const struct hm_boot_attr *attr)
 {
-    struct unique_id u;
-    memcpy(&u, attr->id, sizeof u);
-    if (memcmp(u.magic, id_magic, sizeof u.magic) != 0) {
+    memcpy(&id, attr->id, sizeof id);
+    if (memcmp(id.magic, id_magic, sizeof id.magic) != 0) {
         hm_log_line(NULL, "the unique id is none that shmemx_get_uniqueid of this library has made");
         return -EINVAL;
     }
-    if (u.machine != machine_number()) {
-        hm_log_line(
-            NULL,
-            "the unique id was made on another machine; a job on several machines needs a transport that is "
-            "not there yet");
-        return -ENOTSUP;
-    }
-    name_job_by_id(u.name);
-    memcpy(secret, u.secret, HM_SECRET_BYTES);
+    name_job_by_id(id.name);
+    key.size = sizeof id.secret;
+    memcpy(key.bytes, id.secret, sizeof id.secret);
     return 0;
+}
+
+/* The socket of an id that this process has made. Others would wait in vain for one that is not PE 0: it is closed then. */
+static int door_of_id(int pe)
+{
+    for (unsigned i = 0; i < made_count && i < HM_COUNT(made); i++) {
+        if (memcmp(made[i].name, id.name, sizeof id.name) != 0) continue;
+        if (pe == 0) return made[i].door;
+        if (made[i].door >= 0) close(made[i].door);
+        made[i].door = -1;
+    }
+    return -1;
+}
+
+static void find_by_id(struct hm_reach *reach)
+{
+    for (int i = 0; i < HM_ADDRESSES; i++) {
+        struct hm_address at = {.port = id.port};
+        memcpy(at.ip, id.ip[i], sizeof at.ip);
+        if (!IN6_IS_ADDR_UNSPECIFIED((const struct in6_addr *)at.ip)) hm_reach_add(reach, &at);
+    }
+}
+
+/* --- the secret of a job by environment --- */
+
+static int take_secret(const char *text, size_t size, const char *from)
+{
+    while (size && (text[size - 1] == '\n' || text[size - 1] == '\r'))
+        size--;
+    if (size < 1 || size > sizeof key.bytes) {
+        hm_log_line(NULL, "%s holds %zu bytes; a secret has 1 to %zu", from, size, sizeof key.bytes);
+        return -EINVAL;
+    }
+    key.size = size;
+    memcpy(key.bytes, text, size);
+    return 0;
+}
+
+static int say_bad_file(const char *path, const char *why)
+{
+    hm_log_line(NULL, "SHMEM_SECRET_FILE=%s: %s", path, why);
+    return -EINVAL;
+}
+
+static int read_secret_file(const char *path)
+{
+    char text[HM_KEY_BYTES + 3];
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return say_bad_file(path, strerror(errno));
+    ssize_t n = read(fd, text, sizeof text);
+    int rc = fstat(fd, &st);
+    close(fd);
+    if (rc != 0 || n < 0 || !S_ISREG(st.st_mode)) return say_bad_file(path, "it is no file that can be read");
+    if (st.st_mode & 077) return say_bad_file(path, "others than its owner may use it; give it mode 0600");
+    if (st.st_uid != geteuid() && st.st_uid != 0) return say_bad_file(path, "it belongs to another user");
+    return take_secret(text, (size_t)n, "SHMEM_SECRET_FILE");
+}
+
+static int read_secret(void)
+{
+    const char *text = hm_boot_variable(environ, "SHMEM_SECRET");
+    key.size = 0;
+    if (text && *text) return take_secret(text, strlen(text), "SHMEM_SECRET");
+    return *hm_options.secret_file ? read_secret_file(hm_options.secret_file) : 0;
 }
 
 /* --- the environment --- */
@@ -111,6 +200,89 @@ static int number(char *const envp[], const char *name)
     return end == text || *end || n < 0 || n > INT_MAX ? -1 : (int)n;
 }
 
+/* May PEs of such a job come from other machines? */
+enum elsewhere { NOBODY, SOMEBODY, INSECURE_UNASKED };
+static enum elsewhere from_elsewhere(void)
+{
+    int size = number(environ, "WORLD_SIZE"), here = number(environ, "LOCAL_WORLD_SIZE");
+    if (size == here || !*value(environ, "MASTER_ADDR")) return NOBODY;
+    if (key.size || hm_options.uid_insecure) return SOMEBODY;
+    return here > 0 ? INSECURE_UNASKED : NOBODY;
+}
+
+static int say_no_secret(int pe, int size)
+{
+    if (pe) return hm_boot_leave_to_first();
+    hm_log_line(NULL,
+                "LOCAL_WORLD_SIZE=%s of WORLD_SIZE=%d: the job is on several machines, and without a secret "
+                "anybody could "
+                "join it: set SHMEM_SECRET or SHMEM_SECRET_FILE for all PEs, or SHMEM_UID_INSECURE=1",
+                value(environ, "LOCAL_WORLD_SIZE"), size);
+    return -EPERM;
+}
+
+static int say_no_port(const char *which)
+{
+    hm_log_line(NULL, "%s: no port can be opened for PEs of other machines: %s", which, strerror(errno));
+    return -EADDRINUSE;
+}
+
+/* PE 0. The port, or -1 with the reason said. */
+static int open_door(void)
+{
+    int first = number(environ, "MASTER_PORT"), fd = -EINVAL;
+    if (hm_options.uid_port) {
+        fd = hm_listen_tcp((uint16_t)hm_options.uid_port);
+        errno = -fd;
+        return fd < 0 ? say_no_port("SHMEM_UID_PORT") : fd;
+    }
+    for (int i = 1; i <= PORTS && fd < 0 && first + i < 65536; i++)
+        fd = hm_listen_tcp((uint16_t)(first + i));
+    errno = -fd;
+    return fd < 0 ? say_no_port("behind MASTER_PORT") : fd;
+}
+
+static void add_ports(struct hm_reach *reach, const struct sockaddr *at)
+{
+    struct hm_address a;
+    int first = number(environ, "MASTER_PORT");
+    hm_address_from(&a, at, (uint16_t)hm_options.uid_port);
+    hm_reach_add(reach, &a);
+    for (int i = 1; i <= PORTS && !hm_options.uid_port && first + i < 65536; i++) {
+        a.port = (uint16_t)(first + i);
+        hm_reach_add(reach, &a);
+    }
+}
+
+static struct addrinfo *resolve(void)
+{
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *all = NULL;
+    return getaddrinfo(value(environ, "MASTER_ADDR"), NULL, &hints, &all) == 0 ? all : NULL;
+}
+
+static void find_by_environment(struct hm_reach *reach)
+{
+    struct addrinfo *all = resolve();
+    for (const struct addrinfo *i = all; i; i = i->ai_next)
+        if (i->ai_family == AF_INET || i->ai_family == AF_INET6) add_ports(reach, i->ai_addr);
+    if (all) freeaddrinfo(all);
+}
+
+/* Only an address of one's own can be bound. */
+static bool is_master_here(void)
+{
+    struct addrinfo *all = resolve();
+    bool here = false;
+    for (const struct addrinfo *i = all; i && !here; i = i->ai_next) {
+        int fd = socket(i->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        here = fd >= 0 && bind(fd, i->ai_addr, i->ai_addrlen) == 0;
+        if (fd >= 0) close(fd);
+    }
+    if (all) freeaddrinfo(all);
+    return here;
+}
+
 static int read_environment(struct hm_boot_world *world)
 {
     int pe = number(environ, "RANK"), size = number(environ, "WORLD_SIZE");
@@ -121,16 +293,6 @@ static int read_environment(struct hm_boot_world *world)
                     value(environ, "RANK"), value(environ, "WORLD_SIZE"));
         return -EINVAL;
     }
-    const char *here = hm_boot_variable(environ, "LOCAL_WORLD_SIZE");
-    if (here && number(environ, "LOCAL_WORLD_SIZE") != size) {
-        if (pe) return hm_boot_leave_to_first();
-        hm_log_line(
-            NULL,
-            "LOCAL_WORLD_SIZE=%s of WORLD_SIZE=%d: the job is on several machines, which needs a transport "
-            "that is not there yet",
-            here, size);
-        return -ENOTSUP;
-    }
     if (size > 1 && !*value(environ, "MASTER_PORT")) {
         hm_log_line(
             NULL,
@@ -140,7 +302,8 @@ static int read_environment(struct hm_boot_world *world)
     }
     *world = (struct hm_boot_world){.pe = pe, .npes = size};
     name_job_by_environment(environ);
-    return 0;
+    int rc = read_secret();
+    return rc || from_elsewhere() != INSECURE_UNASKED ? rc : say_no_secret(pe, size);
 }
 
 /* --- the bootstrap --- */
@@ -164,84 +327,89 @@ static bool uid_descends(char *const envp[], int *pe, int *pid)
     return true;
 }
 
-static int find_place(struct hm_meeting_place *at)
-{
-    *at = place;
-    return 0;
-}
-
 static int who(struct hm_boot_world *world)
 {
     const struct hm_boot_attr *attr = hm_boot_get_attr();
-    memset(place.secret, 0, sizeof place.secret);
     if (!attr) return read_environment(world);
     *world = (struct hm_boot_world){.pe = attr->pe, .npes = attr->npes};
-    return read_id(attr, place.secret);
+    return read_id(attr);
 }
 
 /* A later job of the same PEs meets elsewhere: nobody shall mistake it for the one before. */
-static void name_place(void)
+static void count_round(void)
 {
     static char last[sizeof job];
     round_now = strcmp(last, job) ? 0 : round_now + 1;
     memcpy(last, job, sizeof job);
-    snprintf(place.name, sizeof place.name, "hbmesh-job-%u-%016llx-%d", (unsigned)geteuid(),
-             (unsigned long long)hm_hash_text(HM_HASH_START, job), round_now);
+}
+
+/* Where the others come to, or where PE 0 is; *own: the door is this call's. */
+static int plan_tcp(struct hm_root_plan *plan, bool *own)
+{
+    bool by_id = hm_boot_get_attr() != NULL;
+    plan->door = -1;
+    *own = false;
+    if (by_id) {
+        plan->door = door_of_id(plan->pe);
+        plan->near = id.surroundings == hm_surroundings();
+        plan->find = id.port ? find_by_id : NULL;
+        return 0;
+    }
+    if (from_elsewhere() != SOMEBODY) return 0;
+    if (plan->pe) {
+        plan->find = find_by_environment;
+        plan->near = is_master_here();
+        return 0;
+    }
+    plan->door = open_door();
+    *own = plan->door >= 0;
+    return plan->door < 0 ? plan->door : 0;
 }
 
 static int meet(struct hm_boot_world *world)
 {
-    if (npes == 1) {
-        world->job_fd = hm_job_make(1);
-        return world->job_fd < 0 ? world->job_fd : 0;
-    }
-    const struct hm_links_plan plan = {
+    char name[100];
+    bool own;
+    struct hm_root_plan root = {
         .pe = world->pe,
-        .npes = npes,
-        .find = find_place,
+        .npes = world->npes,
         .what = hm_boot_get_attr()
                     ? "the program gave rank, size and unique id"
-                    : "RANK, WORLD_SIZE and MASTER_PORT are set (SHMEM_BOOT=single: jobs of one PE)"};
-    return hm_links_open(&plan, &world->job_fd);
+                    : "RANK, WORLD_SIZE and MASTER_PORT are set (SHMEM_BOOT=single: jobs of one PE)",
+        .name = name,
+        .job = hm_hash_text(HM_HASH_START, job) + (uint64_t)round_now,
+        .key = &key};
+    const struct hm_meet_plan plan = {
+        .pe = world->pe, .npes = world->npes, .exchange = hm_root_exchange, .key = key.size ? &key : NULL};
+    if (world->npes == 1) return hm_meet(&plan, world);
+    snprintf(name, sizeof name, "hbmesh-job-%u-%016llx-%d", (unsigned)geteuid(),
+             (unsigned long long)hm_hash_text(HM_HASH_START, job), round_now);
+    int rc = plan_tcp(&root, &own);
+    if (!rc) rc = hm_root_open(&root);
+    if (own) close(root.door);
+    if (rc) return rc;
+    rc = hm_meet(&plan, world);
+    if (rc) hm_root_refuse();
+    hm_root_close();
+    return rc;
 }
 
 static int uid_start(struct hm_boot_world *world)
 {
     int rc = who(world);
     if (rc) return rc;
-    npes = world->npes;
-    world->machines = 1;
-    world->local_pe = world->pe;
-    world->local_npes = npes;
-    if (npes > HM_JOB_MAX_PES) {
-        hm_log_line(NULL, "a job of %d PEs is more than the %d that one machine may have", npes,
-                    HM_JOB_MAX_PES);
-        return -EINVAL;
-    }
     rc = hm_mark_take(job, world->pe);
     if (rc) return rc;
-    name_place();
+    count_round();
     rc = meet(world);
     if (rc) hm_mark_drop();
     joined = !rc;
     return rc;
 }
 
-static int uid_gather(const void *mine, size_t len, void *all, const int *fds, int nfds, int *all_fds)
-{
-    if (npes > 1) return hm_links_gather(mine, len, all, fds, nfds, all_fds);
-    if (len) memcpy(all, mine, len);
-    return hm_fds_duplicate(fds, nfds, all_fds);
-}
-
-static void uid_exit_all(int status)
-{
-    hm_links_exit_all(status);
-}
-
 static void uid_stop(void)
 {
-    if (npes > 1) hm_links_close();
+    hm_meet_stop();
     hm_mark_drop();
     joined = false;
 }
@@ -255,7 +423,7 @@ const struct hm_boot hm_boot_uid = {
     .probe = uid_probe,
     .descends = uid_descends,
     .start = uid_start,
-    .gather = uid_gather,
-    .exit_all = uid_exit_all,
+    .gather = hm_meet_gather,
+    .exit_all = hm_meet_exit_all,
     .stop = uid_stop,
 };

@@ -30,8 +30,7 @@ static void fill(int round)
     kept[round] = shmem_malloc(N * sizeof(long));
     for (long i = 0; i < N; i++) shmem_long_p(&kept[round][i], VALUE(long, me, i, round), right);
     shmem_barrier_all();
-    peers[round] = shmem_ptr(kept[round], right);
-    CHECK(peers[round], "the neighbour is not mapped");
+    peers[round] = shmem_ptr(kept[round], right); /* NULL: on another machine */
 }
 
 static void check_kept(int upto)
@@ -39,7 +38,8 @@ static void check_kept(int upto)
     for (int round = 0; round <= upto; round++)
         for (long i = 0; i < N; i += 97) {
             CHECK_NUM(kept[round][i], VALUE(long, left, i, round), "kept, round %d", round);
-            CHECK_NUM(peers[round][i], VALUE(long, me, i, round), "the neighbour's, round %d", round);
+            if (peers[round])
+                CHECK_NUM(peers[round][i], VALUE(long, me, i, round), "the neighbour's, round %d", round);
         }
 }
 
@@ -64,7 +64,7 @@ int main(void)
     long *last = shmem_malloc(1 << 16), *last_peer = shmem_ptr(last, right);
     check_kept(ROUNDS - 1);
     shmem_finalize();
-    CHECK(!is_mapped(last) && !is_mapped(last_peer), "mapped behind finalize although nothing was to be kept");
+    CHECK(!is_mapped(last) && (!last_peer || !is_mapped(last_peer)), "mapped behind finalize although nothing was to be kept");
     CHECK(is_mapped(kept[0]), "this one should be");
     check_kept(ROUNDS - 1);
     check_start();

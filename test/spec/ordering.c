@@ -269,7 +269,7 @@ static void test_meetings(void)
         meet(form);
         for (int pe = 0; pe < npes; pe++)
             CHECK_NUM(shmem_long_g(&own, pe), round * 100 + pe, "store of PE %d, form %d", pe, form);
-        if (there != NULL) CHECK_NUM(through, round * 100 + left, "store through a pointer, form %d", form);
+        if (shmem_ptr(&through, left) != NULL) CHECK_NUM(through, round * 100 + left, "store through a pointer, form %d", form);
         CHECK_NUM(put[0], round * 100 + left, "put_nbi, form %d", form);
         CHECK_NUM(put[1], round * 100 + left, "p, form %d", form);
         meet((form + 1) % 6);

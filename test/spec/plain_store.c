@@ -28,12 +28,13 @@ int main(void)
         if (me == 0) {
             usleep((useconds_t)delays_ms[k] * 1000);
             for (int pe = 1; pe < n; pe++) { /* one after the other: he who watches for all may be among the first */
+                if (!shmem_ptr(&word, pe)) continue; /* on another machine */
                 *(volatile long *)shmem_ptr(&word, pe) = k + 1;
                 usleep(3000);
                 *(volatile int *)shmem_ptr(&small[1], pe) = -(k + 1);
                 *(volatile uint64_t *)shmem_ptr(&other_word, pe) = UINT64_MAX - (uint64_t)k;
             }
-        } else {
+        } else if (shmem_ptr(&word, 0)) {
             double begin = now_ms();
             shmem_long_wait_until(&word, SHMEM_CMP_EQ, k + 1);
             shmem_int_wait_until(&small[1], SHMEM_CMP_LE, -(k + 1));

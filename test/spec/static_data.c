@@ -87,12 +87,13 @@ static void test_atomics(void)
 static void test_ptr(void)
 {
     long *there = shmem_ptr(&zeroed, right);
-    CHECK(there != NULL && shmem_addr_accessible(&zeroed, right), "%p", (void *)there);
+    int here = shmem_team_translate_pe(SHMEM_TEAM_WORLD, right, SHMEM_TEAM_SHARED) >= 0;
+    CHECK((there != NULL) == here && shmem_addr_accessible(&zeroed, right), "%p", (void *)there);
     if (there && right != me) {
         *there = 900 + me;
         CHECK(there != &zeroed, "another PE's variable at %p", (void *)there);
     } else {
-        zeroed = 900 + me;
+        shmem_long_p(&zeroed, 900 + me, right); /* itself, or on another machine */
     }
     shmem_barrier_all();
     CHECK_NUM(zeroed, 900L + left, "stored through shmem_ptr");

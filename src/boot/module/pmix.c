@@ -4,6 +4,7 @@
 
 #include <pmix.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static pmix_proc_t me;
@@ -29,8 +30,6 @@ static int ask_for_job(struct hm_pmix_job *job)
         return 0;
     }
     int rc = get_number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &job->npes);
-    if (!rc) rc = get_number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, &job->local_npes);
-    if (!rc) rc = get_number(me.rank, PMIX_LOCAL_RANK, &job->local_pe);
     job->pe = (int)me.rank;
     if (!rc) known = *job;
     return rc;
@@ -63,8 +62,35 @@ static int module_put(const char *key, const void *bytes, size_t size)
     pmix_value_t value = {.type = PMIX_BYTE_OBJECT};
     value.data.bo.bytes = (char *)bytes;
     value.data.bo.size = size;
-    if (PMIx_Put(PMIX_LOCAL, key, &value) != PMIX_SUCCESS || PMIx_Commit() != PMIX_SUCCESS) return -EIO;
+    if (PMIx_Put(PMIX_GLOBAL, key, &value) != PMIX_SUCCESS || PMIx_Commit() != PMIX_SUCCESS) return -EIO;
     return 0;
+}
+
+/* By the PMIx library's own thread. */
+static int fence_state; /* 0 none, 1 under way, 2 done, else -errno */
+static void on_fence(pmix_status_t status, void *ignored)
+{
+    (void)ignored;
+    __atomic_store_n(&fence_state, status == PMIX_SUCCESS ? 2 : -EIO, __ATOMIC_RELEASE);
+}
+
+static int module_fence(void)
+{
+    pmix_proc_t all = me;
+    pmix_info_t info;
+    bool yes = true;
+    all.rank = PMIX_RANK_WILDCARD;
+    PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    __atomic_store_n(&fence_state, 1, __ATOMIC_RELEASE);
+    pmix_status_t status = PMIx_Fence_nb(&all, 1, &info, 1, on_fence, NULL);
+    if (status == PMIX_OPERATION_SUCCEEDED) on_fence(PMIX_SUCCESS, NULL);
+    return status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED ? 0 : -EIO;
+}
+
+static int module_fence_done(void)
+{
+    int state = __atomic_load_n(&fence_state, __ATOMIC_ACQUIRE);
+    return state == 1 ? -EAGAIN : state < 0 ? state : 0;
 }
 
 static int module_get(int pe, const char *key, void *bytes, size_t size)
@@ -84,11 +110,31 @@ static int module_get(int pe, const char *key, void *bytes, size_t size)
     return fits ? 0 : -EPROTO;
 }
 
+/* PMIx tells it as a list, "0,1,4". */
+static bool module_is_local(int pe)
+{
+    pmix_proc_t of = me;
+    pmix_value_t *value;
+    of.rank = PMIX_RANK_WILDCARD;
+    if (PMIx_Get(&of, PMIX_LOCAL_PEERS, NULL, 0, &value) != PMIX_SUCCESS) return true;
+    bool found = false;
+    char *end, *at = value->type == PMIX_STRING ? value->data.string : NULL;
+    for (; at && *at && !found; at = *end == ',' ? end + 1 : end) {
+        found = strtol(at, &end, 10) == pe;
+        if (end == at) break;
+    }
+    PMIX_VALUE_RELEASE(value);
+    return found;
+}
+
 extern const struct hm_pmix hm_pmix_module;
 __attribute__((visibility("default"))) const struct hm_pmix hm_pmix_module = {
     .version = HM_VERSION,
     .open = module_open,
     .put = module_put,
+    .fence = module_fence,
+    .fence_done = module_fence_done,
     .get = module_get,
+    .is_local = module_is_local,
     .close = module_close,
 };

@@ -1,4 +1,5 @@
 /* The ladder: context, target worker, address. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +15,12 @@ struct hm_ucx hm_ucx = {.target_fd = -1};
  * default it moves 1 MiB at a quarter of what the wire carries. */
 static const struct {
     const char *variable, *name, *value; /* UCX's configuration drops the names of transports */
+    bool is_of_tcp;
 } settings[] = {
-    {"UCX_TLS", "TLS", "^sm"},
-    {"UCX_ATOMIC_MODE", "ATOMIC_MODE", "cpu"},
-    {"UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "256k"},
-    {"UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "256k"},
+    {"UCX_TLS", "TLS", "^sm", false},
+    {"UCX_ATOMIC_MODE", "ATOMIC_MODE", "cpu", false},
+    {"UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "256k", true},
+    {"UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "256k", true},
 };
 
 int hm_ucx_errno(ucs_status_t status)
@@ -70,12 +72,12 @@ const char *hm_ucx_probe(void)
     return text;
 }
 
-static ucs_status_t read_config(ucp_config_t **config)
+static ucs_status_t read_config(bool tcp, ucp_config_t **config)
 {
     ucs_status_t status = ucp_config_read(NULL, NULL, config);
     if (status != UCS_OK) return status;
     for (size_t i = 0; i < HM_COUNT(settings); i++) {
-        if (getenv(settings[i].variable)) continue;
+        if (getenv(settings[i].variable) || (settings[i].is_of_tcp && !tcp)) continue;
         status = ucp_config_modify(*config, settings[i].name, settings[i].value);
         if (status != UCS_OK)
             hm_ucx.host->say("warning", "UCX: cannot set %s to %s: %s", settings[i].variable, settings[i].value,
@@ -84,10 +86,10 @@ static ucs_status_t read_config(ucp_config_t **config)
     return UCS_OK;
 }
 
-static ucs_status_t open_context(void)
+static ucs_status_t init_context(bool tcp)
 {
     ucp_config_t *config;
-    ucs_status_t status = read_config(&config);
+    ucs_status_t status = read_config(tcp, &config);
     if (status != UCS_OK) return status;
     ucp_params_t params = {
         .field_mask =
@@ -100,6 +102,29 @@ static ucs_status_t open_context(void)
     status = ucp_init(&params, config, &hm_ucx.context);
     ucp_config_release(config);
     return status;
+}
+
+static bool uses_tcp(void)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *f = open_memstream(&text, &bytes);
+    if (!f) return false;
+    ucp_context_print_info(hm_ucx.context, f);
+    fclose(f);
+    bool yes = strstr(text, " tcp/") != NULL;
+    free(text);
+    return yes;
+}
+
+/* UCX warns of settings that none of its transports takes. There is TCP, unless the user has chosen. */
+static ucs_status_t open_context(void)
+{
+    if (!getenv("UCX_TLS") && !getenv("UCX_NET_DEVICES")) return init_context(true);
+    ucs_status_t status = init_context(false);
+    if (status != UCS_OK || !uses_tcp()) return status;
+    ucp_cleanup(hm_ucx.context);
+    return init_context(true);
 }
 
 int hm_ucx_worker_open(ucp_worker_h *worker, int *fd)

@@ -97,6 +97,12 @@ void hm_span_meet(struct hm_sync *s, uint64_t arrival, uint64_t hash, const char
 void hm_span_announce(struct hm_sync *s) { (void)s, far(); }
 int hm_span_missing(const struct hm_sync *s, int *missing) { (void)s, (void)missing, far(); }
 const void *hm_span_theirs(const struct hm_sync *s, int i) { (void)s, (void)i, far(); }
+void hm_far_amo_nbi(struct hm_ctx *c, enum hm_amo op, void *d, uint64_t value, uint64_t cond, size_t n, int pe,
+                    void *fetch)
+{
+    (void)fetch;
+    hm_far_amo(c, op, d, value, cond, n, pe);
+}
 bool hm_far_add_float(struct hm_ctx *c, void *d, uint64_t value, size_t n, int pe)
 {
     (void)c, (void)d, (void)value, (void)n, (void)pe;
