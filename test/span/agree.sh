@@ -1,3 +1,4 @@
+# label: ucx
 # timeout: 240
 # PEs of different machines that make different collective calls are told in one sentence, by one of them, which names both.
 # Most pairs of calls are tried on one machine (launch/agree); here, some of those that are about one and the same team. Who
