@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,8 +46,13 @@ static void idle(void)
  * the first word: it ends this PE, too. */
 static void hear_launcher(void)
 {
-    for (int i = 0; i < FIRST_WORD_MS || __atomic_load_n(&hm_world.job->stopping, __ATOMIC_ACQUIRE); i++)
+    for (int i = 0; i < FIRST_WORD_MS; i++) {
+        if (__atomic_load_n(&hm_world.job->stopping, __ATOMIC_ACQUIRE)) {
+            fflush(NULL);
+            _exit(hm_world.job->exit_status); /* in the midst of the transport: its exit handlers cannot run */
+        }
         usleep(1000);
+    }
 }
 
 static HM_NORETURN void fail(int pe, const char *why)
@@ -61,7 +67,8 @@ static void heard(int from, const void *bytes, size_t n)
     const struct hm_message *m = bytes;
     if (pack && hm_pack_heard(pack, from, bytes, n)) return;
     switch (n >= sizeof *m ? m->kind : 0) {
-    case HM_MESSAGE_UNLOCK: hm_lock_heard(from, bytes, n); return;
+    case HM_MESSAGE_UNLOCK:
+    case HM_MESSAGE_WITHDRAW: hm_lock_heard(from, bytes, n); return;
     default:
         hm_die(NULL, "PE %d sent %zu bytes that are no message of this library", from, n);
     }
@@ -150,7 +157,7 @@ static void open_transport(const int descriptor[HM_SEGMENTS], const char *call)
 }
 
 static struct hm_lane *reply_lane(void);
-static void hurry(void) { hm_pack_hurry(pack); }
+static void hurry(bool rests) { hm_pack_hurry(pack, rests); }
 
 /* Before the transport joins, after which others may send. */
 static void open_pack(const char *call)

@@ -12,11 +12,19 @@
 
 enum { ASK_NS = 20000, ASK_MAX_NS = 1000000 };
 
-struct unlock {
+/* To the home. */
+struct order {
     struct hm_message head;
     uint64_t offset;
-    uint32_t in_heap, spare;
+    uint32_t in_heap;
+    uint32_t ticket; /* HM_MESSAGE_WITHDRAW: nobody waits with it any more */
 };
+
+static void send_order(enum hm_message_kind kind, struct hm_place at, uint32_t ticket)
+{
+    struct order m = {.head = {kind, 0}, .offset = at.offset, .in_heap = at.segment == HM_SEGMENT_HEAP, .ticket = ticket};
+    hm_far_message(HM_LOCK_HOME, &m, sizeof m);
+}
 
 static struct hm_place find(long *lock, const char *call)
 {
@@ -46,26 +54,21 @@ static bool release_unqueued(struct hm_place at, struct hm_ticket_lock now)
 
 static void release(struct hm_place at, struct hm_ticket_lock now)
 {
-    if (release_unqueued(at, now)) return;
-    struct unlock m = {.head = {HM_MESSAGE_UNLOCK, 0}, .offset = at.offset, .in_heap = at.segment == HM_SEGMENT_HEAP};
-    hm_far_message(HM_LOCK_HOME, &m, sizeof m);
+    if (!release_unqueued(at, now)) send_order(HM_MESSAGE_UNLOCK, at, 0);
 }
 
 void hm_lock_heard(int from, const void *bytes, size_t n)
 {
-    struct unlock m;
-    if (n != sizeof m) hm_die(NULL, "PE %d releases a lock with %zu bytes instead of %zu", from, n, sizeof m);
+    struct order m;
+    if (n != sizeof m) hm_die(NULL, "PE %d orders something of a lock with %zu bytes instead of %zu", from, n, sizeof m);
     memcpy(&m, bytes, sizeof m);
     size_t limit = m.in_heap ? hm_symm.real_heap_limit : hm_symm.real_data_limit;
     if (m.offset % sizeof(long) || m.offset >= limit)
-        hm_die(NULL, "PE %d releases a lock at offset %llu, where no lock can be", from, (unsigned long long)m.offset);
-    hm_lock_release_at(m.offset, m.in_heap);
-}
-
-/* Only the newest ticket can be given back; who has an older one must wait on. */
-static bool withdraw(struct hm_place at, uint32_t ticket, struct hm_ticket_lock now)
-{
-    return now.next == ticket + 1 && change(at, now, (struct hm_ticket_lock){ticket, now.served});
+        hm_die(NULL, "PE %d names a lock at offset %llu, where no lock can be", from, (unsigned long long)m.offset);
+    if (m.head.kind == HM_MESSAGE_UNLOCK)
+        hm_lock_release_at(m.offset, m.in_heap);
+    else
+        hm_lock_withdraw_at(m.offset, m.in_heap, m.ticket);
 }
 
 static void wait_for_turn(struct hm_place at, uint32_t ticket, long *lock, const char *call)
@@ -81,10 +84,10 @@ static void wait_for_turn(struct hm_place at, uint32_t ticket, long *lock, const
     w.returns = true;
     while ((now = look(at)).served != ticket) {
         uint64_t ns = (uint64_t)(ticket - now.served) * ASK_NS;
-        if (!hm_wait_nap(&w, ns < ASK_MAX_NS ? ns : ASK_MAX_NS) && withdraw(at, ticket, now)) goto end;
+        if (hm_wait_nap(&w, ns < ASK_MAX_NS ? ns : ASK_MAX_NS)) continue;
+        send_order(HM_MESSAGE_WITHDRAW, at, ticket);
+        break;
     }
-    if (w.left) release(at, now); /* it wanted to leave all the time */
-end:
     hm_wait_end(&w);
 }
 

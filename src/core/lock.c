@@ -163,10 +163,18 @@ end:
     hm_wait_end(&w);
 }
 
-void hm_lock_release_at(uint64_t offset, bool in_heap)
+static struct hm_ticket_lock *lock_at(uint64_t offset, bool in_heap)
 {
     const struct hm_peer *home = &hm_symm.peer[HOME];
-    release((struct hm_ticket_lock *)((in_heap ? home->heap : home->data) + offset), offset << 1 | in_heap);
+    return (struct hm_ticket_lock *)((in_heap ? home->heap : home->data) + offset);
+}
+
+void hm_lock_release_at(uint64_t offset, bool in_heap) { release(lock_at(offset, in_heap), offset << 1 | in_heap); }
+
+void hm_lock_withdraw_at(uint64_t offset, bool in_heap, uint32_t ticket)
+{
+    if (!withdraw(lock_at(offset, in_heap), ticket, offset << 1 | in_heap))
+        hm_die(NULL, "more than %d waiters have left locks before their turn", HM_ABANDONED_MAX);
 }
 
 void hm_lock_set(long *lock, const char *call)

@@ -8,7 +8,8 @@
 enum hm_message_kind {
     HM_MESSAGE_PACKET = 1, /* small operations that travel together (pack.c) */
     HM_MESSAGE_REPLY,      /* a packet has been applied, and what it has fetched (pack.c) */
-    HM_MESSAGE_UNLOCK,     /* have a lock that lives here go on (lock.c) */
+    HM_MESSAGE_UNLOCK,     /* have a lock that lives here go on (farlock.c) */
+    HM_MESSAGE_WITHDRAW,   /* a ticket for such a lock that nobody waits with any more */
 };
 
 struct hm_message {

@@ -1,377 +1,15 @@
-#include "core/packet.h"
+#include "core/packer.h"
 
 #include <stdlib.h>
 
-#include "base/futex.h"
-#include "base/log.h"
-#include "base/os.h"
+enum { DIRECT_BEFORE_QUIET = 128 }; /* operations that go direct because of a fence before its cause is taken away */
 
-enum {
-    LEAST_PACKET = 512,   /* bytes, however many PEs share the credit */
-    LEAST_BUFFERS = 8,
-    FOR_TRANSPORT = 1,    /* holders of a buffer that is under way */
-    FOR_REPLY = 2,
-    DIRECT_BEFORE_QUIET = 16, /* operations that go direct because of a fence before its cause is taken away */
-    OLD_TICKS = 40,       /* a buffer leaves after so many ticks though its packer is busy */
-    BATCH_TICKS = 40,     /* and if the packer is calm, in a session that says there will be many operations */
-    YIELDS = 50,
-    NAP_NS = 2000000,
-};
-
-struct fetch {
-    char *to;
-    size_t bytes;
-};
-
-struct way;
-
-/* One packet: free, open (a way's, being written), or under way. */
-struct buffer {
-    struct way *way;
-    struct hm_packet *packet;
-    uint32_t at, operations; /* bytes and operations so far */
-    struct fetch *fetch;     /* where values go; made when the buffer is first used for such */
-    uint32_t fetches, values; /* how many, their bytes */
-    uint32_t opened;          /* tick */
-    uint32_t holders;
-    uint32_t next; /* in the list of free ones: 1 + index */
-};
-
-/* From one packer to one PE. */
-struct way {
-    struct hm_packer *packer;
-    struct buffer *open;
-    struct way *older, *newer; /* with an open buffer */
-    struct way *next;
-    int pe;
-    uint32_t sent, applied; /* packets */
-    uint32_t epoch, fenced; /* fences before the newest operation; packets that had been sent before the newest fence */
-};
-
-struct hm_packer {
-    uint32_t lock;
-    uint32_t open; /* buffers */
-    struct way **way; /* [npes], made by the first operation */
-    struct way *oldest, *newest; /* with an open buffer */
-    uint32_t calls, calls_seen, calm_ticks;
-    uint32_t epoch; /* fences so far */
-    uint32_t sent, applied; /* packets */
-    bool fresh;          /* nothing since the last quiet */
-    uint32_t diverted;   /* operations that went direct because of a fence */
-    /* Direct operations: how many were issued, were known to be complete, and had been issued before the last fence. */
-    uint64_t issued, done, fenced;
-    struct hm_lane *lane;
-    const uint32_t *session;
-    struct hm_pack *pack;
-    struct way *ways;
-    struct hm_packer *next, *next_spare;
-};
-
-struct hm_pack {
-    struct hm_pack_config config;
-    size_t packet, share; /* bytes: of a packet, and not yet applied ones at one target */
-    struct buffer *buffer;
-    char *memory;
-    uint32_t buffers;
-    HM_ALIGNED(HM_LINE) uint64_t free; /* change count << 32 | 1 + index of the first one */
-    uint32_t used, used_most;
-    uint32_t *owed; /* [npes] bytes not yet applied there */
-    struct hm_packer *packers, *spare;
-    uint32_t packers_lock;
-    HM_ALIGNED(HM_LINE) uint64_t wake; /* when the next tick is; 0: none */
-    uint32_t ticks;
-    HM_ALIGNED(HM_LINE) uint32_t event, sleepers; /* changes with every reply */
-    uint64_t packets, operations, applied;
-};
-
-/* --- locks and waits --- */
-
-/* Held for the writing of an operation or the sending of a packet; but who holds it may be off the core. */
-static HM_COLD void lock_slow(uint32_t *lock)
-{
-    for (int i = 0; __atomic_load_n(lock, __ATOMIC_RELAXED) || __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE); i++)
-        if (i < 100)
-            hm_relax();
-        else
-            hm_futex_wait(lock, 1, 50000); /* the one who unlocks wakes nobody: it is a bounded sleep */
-}
-
-HM_INLINE bool try_lock(uint32_t *lock) { return !__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE); }
-HM_INLINE void lock(uint32_t *lock)
-{
-    if (hm_unlikely(!try_lock(lock))) lock_slow(lock);
-}
-HM_INLINE void unlock(uint32_t *lock) { __atomic_store_n(lock, 0, __ATOMIC_RELEASE); }
-
-/* A wait for replies: what has come before waiting() is seen by the condition that is checked behind it. */
-struct waiting {
-    struct hm_pack *pack;
-    uint32_t event;
-    int still;
-};
-
-static struct waiting waiting(struct hm_pack *pack)
-{
-    return (struct waiting){pack, __atomic_load_n(&pack->event, __ATOMIC_SEQ_CST), 0};
-}
-
-static void turn(struct waiting *w)
-{
-    struct hm_pack *pack = w->pack;
-    if (++w->still <= pack->config.spin) {
-        hm_relax();
-    } else {
-        pack->config.idle();
-        if (w->still > pack->config.spin + YIELDS) {
-            __atomic_fetch_add(&pack->sleepers, 1, __ATOMIC_SEQ_CST);
-            hm_futex_wait(&pack->event, w->event, NAP_NS);
-            __atomic_fetch_sub(&pack->sleepers, 1, __ATOMIC_SEQ_CST);
-        }
-    }
-    w->event = __atomic_load_n(&pack->event, __ATOMIC_SEQ_CST);
-}
-
-static void tell(struct hm_pack *pack)
-{
-    __atomic_fetch_add(&pack->event, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&pack->sleepers, __ATOMIC_SEQ_CST)) hm_futex_wake(&pack->event, INT_MAX);
-}
-
-/* --- the pool --- */
-
-static struct buffer *take(struct hm_pack *pack)
-{
-    uint64_t head = __atomic_load_n(&pack->free, __ATOMIC_ACQUIRE), next;
-    struct buffer *b;
-    do {
-        uint32_t first = (uint32_t)head;
-        if (!first) return NULL;
-        b = &pack->buffer[first - 1];
-        next = (head & ~(uint64_t)UINT32_MAX) + ((uint64_t)1 << 32) + __atomic_load_n(&b->next, __ATOMIC_RELAXED);
-    } while (!__atomic_compare_exchange_n(&pack->free, &head, next, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
-    uint32_t used = __atomic_add_fetch(&pack->used, 1, __ATOMIC_RELAXED);
-    if (used > __atomic_load_n(&pack->used_most, __ATOMIC_RELAXED))
-        __atomic_store_n(&pack->used_most, used, __ATOMIC_RELAXED);
-    return b;
-}
-
-static void give_back(struct hm_pack *pack, struct buffer *b)
-{
-    uint64_t head = __atomic_load_n(&pack->free, __ATOMIC_RELAXED), next;
-    do {
-        __atomic_store_n(&b->next, (uint32_t)head, __ATOMIC_RELAXED);
-        next = (head & ~(uint64_t)UINT32_MAX) + ((uint64_t)1 << 32) + (uint32_t)(b - pack->buffer) + 1;
-    } while (!__atomic_compare_exchange_n(&pack->free, &head, next, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-    __atomic_fetch_sub(&pack->used, 1, __ATOMIC_RELAXED);
-}
-
-/* The transport and the reply may come in either order. */
-static void release(struct hm_pack *pack, struct buffer *b, uint32_t holder)
-{
-    if (__atomic_fetch_and(&b->holders, ~holder, __ATOMIC_ACQ_REL) == holder) give_back(pack, b);
-}
-
-static bool is_short(const struct hm_pack *pack)
-{
-    return __atomic_load_n(&pack->used, __ATOMIC_RELAXED) >= pack->buffers - pack->buffers / 4;
-}
-
-/* --- sending; under the packer's lock --- */
-
-static void left(void *arg)
-{
-    struct buffer *b = arg;
-    struct hm_pack *pack = b->way->packer->pack;
-    release(pack, b, FOR_TRANSPORT);
-    tell(pack);
-}
-
-/* One packet may always be under way. */
-static bool take_credit(struct hm_pack *pack, int pe, uint32_t bytes)
-{
-    uint32_t owed = __atomic_load_n(&pack->owed[pe], __ATOMIC_RELAXED);
-    do {
-        if (owed && owed + bytes > pack->share) return false;
-    } while (!__atomic_compare_exchange_n(&pack->owed[pe], &owed, owed + bytes, true, __ATOMIC_ACQ_REL,
-                                          __ATOMIC_RELAXED));
-    return true;
-}
-
-static void unlink_open(struct hm_packer *p, struct way *w)
-{
-    *(w->older ? &w->older->newer : &p->oldest) = w->newer;
-    *(w->newer ? &w->newer->older : &p->newest) = w->older;
-    w->older = w->newer = NULL;
-    __atomic_store_n(&w->open, NULL, __ATOMIC_RELEASE);
-    __atomic_store_n(&p->open, p->open - 1, __ATOMIC_SEQ_CST);
-}
-
-/* False: the target has as much of ours as it may. */
-static bool send_open(struct way *w)
-{
-    struct hm_packer *p = w->packer;
-    struct hm_pack *pack = p->pack;
-    struct buffer *b = w->open;
-    uint32_t bytes = b->at;
-    if (!take_credit(pack, w->pe, bytes)) return false;
-    *b->packet = (struct hm_packet){.message = {HM_MESSAGE_PACKET, b->values},
-                                    .cookie = (uint32_t)(b - pack->buffer),
-                                    .operations = b->operations};
-    __atomic_store_n(&w->sent, w->sent + 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&p->sent, p->sent + 1, __ATOMIC_RELEASE);
-    unlink_open(p, w);
-    __atomic_fetch_add(&pack->packets, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&pack->operations, b->operations, __ATOMIC_RELAXED);
-    __atomic_store_n(&b->holders, FOR_TRANSPORT | FOR_REPLY, __ATOMIC_RELEASE);
-    pack->config.transport->message(p->lane, w->pe, b->packet, bytes, left, b);
-    return true;
-}
-
-/* The lock is let go meanwhile. */
-static void wait_unlocked(struct hm_packer *p, struct waiting *t)
-{
-    unlock(&p->lock);
-    turn(t);
-    lock(&p->lock);
-}
-
-static void send_now(struct way *w)
-{
-    for (struct waiting t = waiting(w->packer->pack); w->open && !send_open(w);) wait_unlocked(w->packer, &t);
-}
-
-/* What can be sent without waiting. */
-static void send_all(struct hm_packer *p)
-{
-    for (struct way *w = p->oldest, *next; w; w = next) {
-        next = w->newer;
-        send_open(w);
-    }
-}
-
-static void send_all_now(struct hm_packer *p)
-{
-    send_all(p);
-    for (struct waiting t = waiting(p->pack); p->oldest; send_all(p)) wait_unlocked(p, &t);
-}
-
-static void hurry(struct hm_packer *p)
-{
-    if (!__atomic_load_n(&p->open, __ATOMIC_SEQ_CST) || !try_lock(&p->lock)) return;
-    send_all(p);
-    unlock(&p->lock);
-}
-
-void hm_pack_hurry(struct hm_pack *pack)
-{
-    for (struct hm_packer *p = __atomic_load_n(&pack->packers, __ATOMIC_ACQUIRE); p; p = p->next) hurry(p);
-}
-
-/* --- opening a packet; under the packer's lock --- */
-
-static HM_COLD void no_memory(void) { hm_die(NULL, "out of memory for packets of small operations"); }
-
-static HM_COLD struct way *make_way(struct hm_packer *p, int pe)
-{
-    if (!p->way) {
-        struct way **table = calloc((size_t)p->pack->config.npes, sizeof(struct way *));
-        if (!table) no_memory();
-        __atomic_store_n(&p->way, table, __ATOMIC_RELEASE);
-    }
-    if (p->way[pe]) return p->way[pe];
-    struct way *w = calloc(1, sizeof *w);
-    if (!w) no_memory();
-    w->packer = p;
-    w->pe = pe;
-    w->epoch = p->epoch;
-    w->next = p->ways;
-    __atomic_store_n(&p->ways, w, __ATOMIC_RELEASE);
-    __atomic_store_n(&p->way[pe], w, __ATOMIC_RELEASE);
-    return w;
-}
-
-HM_INLINE struct way *way_to(struct hm_packer *p, int pe)
-{
-    struct way *w = hm_likely(p->way != NULL) ? p->way[pe] : NULL;
-    return hm_likely(w != NULL) ? w : make_way(p, pe);
-}
-
-static uint64_t tick_ns(const struct hm_pack *pack) { return pack->config.delay_ns / 2; }
-
-/* The tick clears `wake` before it looks at packers; who opens a buffer looks at `wake` behind that. */
-static void ask_for_tick(struct hm_packer *p)
-{
-    struct hm_pack *pack = p->pack;
-    if (__atomic_load_n(&pack->wake, __ATOMIC_SEQ_CST)) return;
-    uint64_t at = hm_os_now() + tick_ns(pack);
-    __atomic_store_n(&pack->wake, at, __ATOMIC_SEQ_CST);
-    pack->config.transport->wake_at(at);
-}
-
-static void link_open(struct hm_packer *p, struct way *w)
-{
-    w->older = p->newest;
-    w->newer = NULL;
-    *(p->newest ? &p->newest->newer : &p->oldest) = w;
-    p->newest = w;
-    __atomic_store_n(&p->open, p->open + 1, __ATOMIC_SEQ_CST);
-    if (p->open > 1) return;
-    p->calls_seen = p->calls + 1;
-    p->calm_ticks = 0;
-    ask_for_tick(p);
-}
-
-/* False: there is no buffer now. */
-static bool open_buffer(struct way *w)
-{
-    struct hm_packer *p = w->packer;
-    struct hm_pack *pack = p->pack;
-    if (is_short(pack) && p->oldest) send_open(p->oldest);
-    struct buffer *b = take(pack);
-    if (!b) return false;
-    b->way = w;
-    b->at = sizeof(struct hm_packet);
-    b->operations = b->fetches = b->values = 0;
-    b->opened = __atomic_load_n(&pack->ticks, __ATOMIC_RELAXED);
-    __atomic_store_n(&w->open, b, __ATOMIC_RELEASE);
-    link_open(p, w);
-    return true;
-}
-
-static HM_COLD void wait_for_buffer(struct hm_packer *p, struct waiting *t)
-{
-    unlock(&p->lock);
-    hm_pack_hurry(p->pack); /* others may sit on them */
-    turn(t);
-    lock(&p->lock);
-}
-
-HM_INLINE bool has_room(const struct hm_pack *pack, const struct buffer *b, size_t bytes, size_t values)
-{
-    return b->at + bytes + HM_PACK_SLACK <= pack->packet &&
-           (!values || sizeof(struct hm_packet) + b->values + values <= pack->packet);
-}
-
-/* The way with a packet that has room for so much. */
-static HM_COLD struct way *find_room(struct hm_packer *p, int pe, size_t bytes, size_t values)
-{
-    struct waiting t = waiting(p->pack);
-    for (;;) {
-        struct way *w = way_to(p, pe);
-        if (!w->open) {
-            if (!open_buffer(w)) wait_for_buffer(p, &t);
-        } else if (has_room(p->pack, w->open, bytes, values)) {
-            return w;
-        } else if (!send_open(w)) {
-            wait_unlocked(p, &t);
-        }
-    }
-}
+/* --- writing --- */
 
 static struct fetch *make_fetches(struct hm_pack *pack, struct buffer *b)
 {
-    b->fetch = malloc(pack->packet * sizeof(struct fetch)); /* each brings a byte at least */
-    if (!b->fetch) no_memory();
+    b->fetch = malloc(pack->packet / HM_PACK_HEAD_BYTES * sizeof(struct fetch));
+    if (!b->fetch) hm_pack_no_memory();
     return b->fetch;
 }
 
@@ -388,7 +26,7 @@ HM_INLINE char *begin(struct hm_packer *p, int pe, size_t bytes, size_t values, 
 {
     lock(&p->lock);
     struct way *w = p->way ? p->way[pe] : NULL;
-    if (hm_unlikely(!w || !w->open || !has_room(p->pack, w->open, bytes, values))) w = find_room(p, pe, bytes, values);
+    if (hm_unlikely(!w || !w->open || !has_room(p->pack, w->open, bytes, values))) w = hm_packer_find_room(p, pe, bytes, values);
     if (hm_unlikely(w->epoch != p->epoch)) {
         w->fenced = w->sent;
         w->epoch = p->epoch;
@@ -435,7 +73,9 @@ static HM_COLD bool divert(struct hm_packer *p)
 static HM_COLD bool begin_fresh(struct hm_packer *p)
 {
     if (p->session && __atomic_load_n(p->session, __ATOMIC_RELAXED) & 1) return false; /* a batch is not alone */
-    return __atomic_exchange_n(&p->fresh, false, __ATOMIC_RELAXED);
+    uint32_t left = __atomic_load_n(&p->fresh, __ATOMIC_RELAXED);
+    if (left) __atomic_store_n(&p->fresh, left - 1, __ATOMIC_RELAXED);
+    return left != 0;
 }
 
 /* `waits`: as a direct one, it would be waited for, so that there is nothing to win when it is alone. */
@@ -455,16 +95,15 @@ void hm_pack_before(struct hm_packer *p, int pe, bool send)
     if (!w) return;
     lock(&p->lock);
     bool fenced = w->epoch != p->epoch;
-    if (w->open && (send || fenced)) send_now(w);
+    if (w->open && (send || fenced)) hm_way_send_now(w);
     uint32_t need = fenced ? w->sent : w->fenced;
     unlock(&p->lock);
     for (struct waiting t = waiting(p->pack); (int32_t)(__atomic_load_n(&w->applied, __ATOMIC_ACQUIRE) - need) < 0;)
-        turn(&t);
+        hm_pack_turn(&t);
 }
 
 void hm_pack_after(struct hm_packer *p)
 {
-    __atomic_store_n(&p->fresh, false, __ATOMIC_RELAXED);
     __atomic_fetch_add(&p->issued, 1, __ATOMIC_RELEASE);
 }
 
@@ -533,7 +172,10 @@ bool hm_pack_amo(struct hm_packer *p, enum hm_amo op, struct hm_place word, size
     struct buffer *b;
     if (goes_direct(p, word.offset, fetch != NULL)) return false;
     char *at = begin(p, word.pe, HM_PACK_HEAD_BYTES + 2 * sizeof value, fetch ? size : 0, &b);
-    if (fetch) note_fetch(p->pack, b, fetch, size);
+    if (fetch) {
+        note_fetch(p->pack, b, fetch, size);
+        b->stay++;
+    }
     end(p, b, write_amo(at, op, word, size, value, cond));
     return true;
 }
@@ -544,16 +186,27 @@ bool hm_pack_add_float(struct hm_packer *p, struct hm_place word, size_t size, u
     if (goes_direct(p, word.offset, true)) return false;
     char *at = begin(p, word.pe, HM_PACK_HEAD_BYTES + sizeof value, 0, &b);
     at = hm_packet_head(at, HM_PACK_ADD_FLOAT, size == 8, word);
+    b->stay = UINT32_MAX / 2; /* there is no direct one */
     memcpy(at, &value, sizeof value);
     end(p, b, at + size);
     return true;
+}
+
+/* A packet that leaves at once is better than two messages, and none is better than one. */
+static bool is_open(const struct hm_packer *p, int pe)
+{
+    struct way **table = __atomic_load_n(&p->way, __ATOMIC_ACQUIRE);
+    const struct way *w = table ? __atomic_load_n(&table[pe], __ATOMIC_ACQUIRE) : NULL;
+    return w && __atomic_load_n(&w->open, __ATOMIC_RELAXED);
 }
 
 bool hm_pack_put_signal(struct hm_packer *p, struct hm_place to, const void *from, size_t bytes, struct hm_place signal,
                         uint64_t value, enum hm_amo op)
 {
     struct buffer *b;
-    if (bytes > p->pack->config.largest || to.offset >= HM_PACK_OFFSETS || goes_direct(p, signal.offset, false)) return false;
+    if (bytes > p->pack->config.largest || to.offset >= HM_PACK_OFFSETS || !is_open(p, signal.pe) ||
+        goes_direct(p, signal.offset, false))
+        return false;
     char *at = begin(p, signal.pe, 2 * HM_PACK_HEAD_BYTES + HM_PACK_LENGTH_BYTES + bytes + sizeof value, 0, &b);
     if (bytes) {
         at = write_put(at, to, from, bytes);
@@ -564,7 +217,7 @@ bool hm_pack_put_signal(struct hm_packer *p, struct hm_place to, const void *fro
     b->at = (uint32_t)(at - (char *)b->packet);
     b->operations++;
     p->calls++;
-    send_now(w);
+    hm_way_send_now(w);
     unlock(&p->lock);
     return true;
 }
@@ -574,261 +227,29 @@ bool hm_pack_put_signal(struct hm_packer *p, struct hm_place to, const void *fro
 void hm_pack_fence(struct hm_packer *p)
 {
     lock(&p->lock);
-    send_all_now(p);
+    hm_packer_send_all_now(p);
     p->epoch++;
     __atomic_store_n(&p->fenced, __atomic_load_n(&p->issued, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
     unlock(&p->lock);
 }
 
-static bool is_applied(const struct hm_packer *p)
-{
-    return __atomic_load_n(&p->applied, __ATOMIC_ACQUIRE) == __atomic_load_n(&p->sent, __ATOMIC_ACQUIRE);
-}
-
 /* Other threads may go on sending: what counts for a way is what it had sent when it is looked at. */
 static void wait_for_all(struct hm_packer *p)
 {
-    for (struct way *w = __atomic_load_n(&p->ways, __ATOMIC_ACQUIRE); w && !is_applied(p); w = w->next) {
+    for (struct way *w = __atomic_load_n(&p->ways, __ATOMIC_ACQUIRE); w && !hm_packer_is_applied(p); w = w->next) {
         uint32_t need = __atomic_load_n(&w->sent, __ATOMIC_ACQUIRE);
         for (struct waiting t = waiting(p->pack);
              (int32_t)(__atomic_load_n(&w->applied, __ATOMIC_ACQUIRE) - need) < 0;)
-            turn(&t);
+            hm_pack_turn(&t);
     }
 }
 
 void hm_pack_quiet(struct hm_packer *p)
 {
     lock(&p->lock);
-    send_all_now(p);
+    hm_packer_send_all_now(p);
     unlock(&p->lock);
     quiet_direct(p);
     wait_for_all(p);
-    __atomic_store_n(&p->fresh, true, __ATOMIC_RELAXED);
-}
-
-/* --- the progress thread: time --- */
-
-/* Under the lock. A packer is calm when it has taken nothing since the last tick. */
-static void look_at(struct hm_packer *p)
-{
-    struct hm_pack *pack = p->pack;
-    bool batch = p->session && __atomic_load_n(p->session, __ATOMIC_RELAXED) & 1;
-    p->calm_ticks = p->calls == p->calls_seen ? p->calm_ticks + 1 : 0;
-    p->calls_seen = p->calls;
-    if (p->calm_ticks >= (batch ? BATCH_TICKS : 1)) {
-        send_all(p);
-        return;
-    }
-    for (struct way *w = p->oldest, *next; w && pack->ticks - w->open->opened > OLD_TICKS; w = next) {
-        next = w->newer;
-        send_open(w);
-    }
-}
-
-uint64_t hm_pack_tick(struct hm_pack *pack)
-{
-    bool more = false;
-    uint64_t at = 0;
-    __atomic_store_n(&pack->wake, 0, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&pack->ticks, pack->ticks + 1, __ATOMIC_RELAXED);
-    for (struct hm_packer *p = __atomic_load_n(&pack->packers, __ATOMIC_ACQUIRE); p; p = p->next) {
-        if (!__atomic_load_n(&p->open, __ATOMIC_SEQ_CST)) continue;
-        if (try_lock(&p->lock)) {
-            look_at(p);
-            unlock(&p->lock);
-        }
-        more |= __atomic_load_n(&p->open, __ATOMIC_SEQ_CST) != 0;
-    }
-    if (!more) return 0;
-    at = hm_os_now() + tick_ns(pack);
-    __atomic_store_n(&pack->wake, at, __ATOMIC_SEQ_CST);
-    return at;
-}
-
-/* --- the progress thread: messages --- */
-
-static HM_NORETURN HM_COLD void nonsense(int from, const char *what, const char *why)
-{
-    hm_die(NULL, "PE %d has sent a %s of small operations that makes no sense: %s", from, what, why);
-}
-
-static void apply(struct hm_pack *pack, int from, const struct hm_packet *packet, const char *operations, size_t bytes)
-{
-    size_t values = packet->message.spare, room = sizeof *packet + values;
-    if (room > pack->config.transport->message_max) nonsense(from, "packet", "its values would fill more than a message");
-    struct hm_packet *reply = malloc(room);
-    if (!reply) no_memory();
-    const char *why = hm_packet_apply(&pack->config, operations, bytes, (char *)(reply + 1), values);
-    if (why) nonsense(from, "packet", why);
-    *reply = *packet;
-    reply->message.kind = HM_MESSAGE_REPLY;
-    pack->config.moved();
-    __atomic_fetch_add(&pack->applied, 1, __ATOMIC_RELAXED);
-    pack->config.transport->message(pack->config.reply_lane(), from, reply, room, free, reply);
-}
-
-static void take_values(const struct buffer *b, const char *values)
-{
-    for (uint32_t i = 0; i < b->fetches; i++) {
-        memcpy(b->fetch[i].to, values, b->fetch[i].bytes);
-        values += b->fetch[i].bytes;
-    }
-}
-
-static void take_reply(struct hm_pack *pack, int from, uint32_t cookie, const char *values, size_t bytes)
-{
-    struct buffer *b = cookie < pack->buffers ? &pack->buffer[cookie] : NULL;
-    if (!b || !(__atomic_load_n(&b->holders, __ATOMIC_ACQUIRE) & FOR_REPLY) || b->way->pe != from)
-        nonsense(from, "reply", "it answers no packet that is under way");
-    if (bytes != b->values) nonsense(from, "reply", "its length is not what was asked for");
-    struct way *w = b->way;
-    take_values(b, values);
-    __atomic_fetch_sub(&pack->owed[from], b->at, __ATOMIC_RELEASE);
-    release(pack, b, FOR_REPLY);
-    __atomic_store_n(&w->applied, w->applied + 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&w->packer->applied, w->packer->applied + 1, __ATOMIC_RELEASE);
-    tell(pack);
-}
-
-bool hm_pack_heard(struct hm_pack *pack, int from, const void *bytes, size_t n)
-{
-    struct hm_packet packet; /* a copy: the bytes may lie anywhere */
-    const char *rest = (const char *)bytes + sizeof packet;
-    if (n < sizeof packet) return false;
-    memcpy(&packet, bytes, sizeof packet);
-    if (packet.message.kind == HM_MESSAGE_PACKET)
-        apply(pack, from, &packet, rest, n - sizeof packet);
-    else if (packet.message.kind == HM_MESSAGE_REPLY)
-        take_reply(pack, from, packet.cookie, rest, n - sizeof packet);
-    else
-        return false;
-    return true;
-}
-
-/* --- open and close --- */
-
-/* A packet is smaller than half of what a target lets us have unapplied, so that one can be written while another is
- * under way. */
-static void choose_sizes(struct hm_pack *pack)
-{
-    const struct hm_pack_config *c = &pack->config;
-    pack->share = c->credit / (size_t)c->npes;
-    if (pack->share < 2 * LEAST_PACKET) pack->share = 2 * LEAST_PACKET;
-    pack->packet = c->packet < c->transport->message_max ? c->packet : c->transport->message_max;
-    if (pack->packet > pack->share / 2) pack->packet = pack->share / 2;
-    if (pack->packet < LEAST_PACKET) pack->packet = LEAST_PACKET;
-    pack->packet = hm_round_down(pack->packet, 16);
-    if (pack->config.largest > pack->packet / 4) pack->config.largest = pack->packet / 4;
-    if (pack->config.largest > UINT16_MAX) pack->config.largest = UINT16_MAX;
-    size_t buffers = c->pool / pack->packet;
-    if (buffers < LEAST_BUFFERS) buffers = LEAST_BUFFERS;
-    pack->buffers = buffers < UINT16_MAX ? (uint32_t)buffers : UINT16_MAX;
-}
-
-struct hm_pack *hm_pack_open(const struct hm_pack_config *config)
-{
-    struct hm_pack *pack = aligned_alloc(HM_LINE, hm_round_up(sizeof *pack, HM_LINE));
-    if (!pack) return NULL;
-    memset(pack, 0, sizeof *pack);
-    pack->config = *config;
-    choose_sizes(pack);
-    pack->owed = calloc((size_t)config->npes, sizeof *pack->owed);
-    pack->buffer = calloc(pack->buffers, sizeof *pack->buffer);
-    pack->memory = malloc(pack->buffers * pack->packet); /* not touched before it is used */
-    if (!pack->owed || !pack->buffer || !pack->memory) {
-        hm_pack_close(pack);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < pack->buffers; i++) {
-        pack->buffer[i].packet = (struct hm_packet *)(pack->memory + i * pack->packet);
-        pack->buffer[i].next = i + 1 < pack->buffers ? i + 2 : 0;
-    }
-    pack->free = 1;
-    return pack;
-}
-
-static void drop_packer(struct hm_packer *p)
-{
-    for (struct way *w = p->ways, *next; w; w = next) {
-        next = w->next;
-        free(w);
-    }
-    free(p->way);
-    free(p);
-}
-
-void hm_pack_close(struct hm_pack *pack)
-{
-    if (!pack) return;
-    if (pack->packets || pack->applied)
-        hm_debug("aggregation: %ju operations in %ju packets of at most %zu bytes, %u of %u buffers used, %ju packets of "
-                 "others applied", (uintmax_t)pack->operations, (uintmax_t)pack->packets, pack->packet,
-                 pack->used_most, pack->buffers, (uintmax_t)pack->applied);
-    for (struct hm_packer *p = pack->packers, *next; p; p = next) {
-        next = p->next;
-        drop_packer(p);
-    }
-    for (uint32_t i = 0; pack->buffer && i < pack->buffers; i++) free(pack->buffer[i].fetch);
-    free(pack->memory);
-    free(pack->buffer);
-    free(pack->owed);
-    free(pack);
-}
-
-void hm_pack_stats(const struct hm_pack *pack, struct hm_pack_stats *stats)
-{
-    *stats = (struct hm_pack_stats){.packets = __atomic_load_n(&pack->packets, __ATOMIC_RELAXED),
-                                    .operations = __atomic_load_n(&pack->operations, __ATOMIC_RELAXED),
-                                    .applied = __atomic_load_n(&pack->applied, __ATOMIC_RELAXED),
-                                    .packet_bytes = pack->packet,
-                                    .share = pack->share,
-                                    .buffers = pack->buffers,
-                                    .used = __atomic_load_n(&pack->used_most, __ATOMIC_RELAXED)};
-}
-
-static struct hm_packer *spare_take(struct hm_pack *pack)
-{
-    lock(&pack->packers_lock);
-    struct hm_packer *p = pack->spare;
-    if (p) pack->spare = p->next_spare;
-    unlock(&pack->packers_lock);
-    return p;
-}
-
-static struct hm_packer *make_packer(struct hm_pack *pack)
-{
-    struct hm_packer *p = aligned_alloc(HM_LINE, hm_round_up(sizeof *p, HM_LINE));
-    if (!p) return NULL;
-    memset(p, 0, sizeof *p);
-    p->pack = pack;
-    lock(&pack->packers_lock);
-    p->next = pack->packers;
-    __atomic_store_n(&pack->packers, p, __ATOMIC_RELEASE);
-    unlock(&pack->packers_lock);
-    return p;
-}
-
-/* Contexts come and go: the packer of one that went serves the next, with its ways and counts. */
-struct hm_packer *hm_packer_open(struct hm_pack *pack, struct hm_lane *lane, const uint32_t *session)
-{
-    struct hm_packer *p = spare_take(pack);
-    if (!p && !(p = make_packer(pack))) return NULL;
-    lock(&p->lock);
-    p->lane = lane;
-    p->session = session;
-    p->fresh = true;
-    unlock(&p->lock);
-    return p;
-}
-
-void hm_packer_close(struct hm_packer *p)
-{
-    struct hm_pack *pack = p->pack;
-    lock(&p->lock);
-    p->session = NULL;
-    unlock(&p->lock);
-    lock(&pack->packers_lock);
-    p->next_spare = pack->spare;
-    pack->spare = p;
-    unlock(&pack->packers_lock);
+    __atomic_store_n(&p->fresh, HM_PACK_FRESH, __ATOMIC_RELAXED);
 }

@@ -13,7 +13,8 @@
  *   direct, fence, packed   goes direct, too, so that the transport's fence holds; if that happens again and again,
  *                           the transport's quiet comes in between
  *
- * The first operation behind a quiet goes direct: it may be alone, and then nothing is faster.
+ * The first operations behind a quiet go direct: they may be all, and then nothing is faster. So do the last few before
+ * a quiet, a fence or a wait if no packet is under way: a reply would wake two more threads.
  *
  * Memory: the packets of all packers come from one bounded pool, and stay out of it until the reply has come. Not yet
  * applied bytes for one target are at most credit / npes, so a target never has more than credit, whoever sends. A
@@ -64,7 +65,7 @@ bool hm_pack_amo(struct hm_packer *packer, enum hm_amo op, struct hm_place word,
                  uint64_t cond, void *fetch);
 /* Adds to a float or a double, of which `value` holds the bits. */
 bool hm_pack_add_float(struct hm_packer *packer, struct hm_place word, size_t size, uint64_t value);
-/* Both leave at once. `bytes` may be 0. */
+/* Joins a packet that is being written, which leaves at once. `bytes` may be 0. */
 bool hm_pack_put_signal(struct hm_packer *packer, struct hm_place to, const void *from, size_t bytes,
                         struct hm_place signal, uint64_t value, enum hm_amo op);
 
@@ -74,8 +75,9 @@ void hm_pack_after(struct hm_packer *packer);
 
 void hm_pack_fence(struct hm_packer *packer); /* beside the transport's fence */
 void hm_pack_quiet(struct hm_packer *packer); /* with the transport's quiet, if something went direct */
-/* A thread of this PE is going to wait for others: what is packed leaves now. Waits for nothing. */
-void hm_pack_hurry(struct hm_pack *pack);
+/* A thread of this PE is going to wait for others, or has looked in vain for what it waits for: what is packed leaves now.
+ * Waits for nothing. `rests`: it will not come again soon, so that operations behind it are the first ones again. */
+void hm_pack_hurry(struct hm_pack *pack, bool rests);
 
 /* By the progress thread: host->heard, false for a message of another kind; and host->tick. */
 bool hm_pack_heard(struct hm_pack *pack, int from, const void *bytes, size_t n);

@@ -31,8 +31,9 @@ HM_INLINE struct hm_ticket_lock hm_ticket_lock_of(uint64_t w)
 void hm_farlock_set(long *lock, const char *call);
 int hm_farlock_test(long *lock, const char *call);
 void hm_farlock_clear(long *lock, const char *call);
-/* lock.c: on its home, for another machine: on to the next ticket. The lock is at this offset. */
+/* lock.c: on its home, for another machine: on to the next ticket; a waiter has left. The lock is at this offset. */
 void hm_lock_release_at(uint64_t offset, bool in_heap);
+void hm_lock_withdraw_at(uint64_t offset, bool in_heap, uint32_t ticket);
 /* A message of farlock.c, to the home of a lock. */
 void hm_lock_heard(int from, const void *bytes, size_t n);
 

@@ -1,6 +1,19 @@
-/* What a packet does at its target. By the progress thread: it has the segments to itself as little as any CPU. */
+/* What the progress thread does: packets of others are applied and replied to, replies taken, and what lies too long is
+ * sent. */
+#include "core/packer.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/os.h"
 #include "core/amo.h"
-#include "core/packet.h"
+
+enum {
+    OLD_TICKS = 40,   /* a buffer leaves after so many ticks though its packer is busy */
+    BATCH_TICKS = 40, /* and if the packer is calm, in a session that says there will be many operations */
+};
+
+/* --- applying --- */
 
 struct reader {
     const char *at, *end;
@@ -189,4 +202,103 @@ const char *hm_packet_apply(const struct hm_pack_config *config, const char *ope
     }
     if (!r.wrong && r.values != r.values_end) r.wrong = "it fetches less than it says";
     return r.wrong;
+}
+
+/* --- the progress thread: messages --- */
+
+static HM_NORETURN HM_COLD void nonsense(int from, const char *what, const char *why)
+{
+    hm_die(NULL, "PE %d has sent a %s of small operations that makes no sense: %s", from, what, why);
+}
+
+static void apply(struct hm_pack *pack, int from, const struct hm_packet *packet, const char *operations, size_t bytes)
+{
+    size_t values = packet->message.spare, room = sizeof *packet + values;
+    if (room > pack->config.transport->message_max) nonsense(from, "packet", "its values would fill more than a message");
+    struct hm_packet *reply = malloc(room);
+    if (!reply) hm_pack_no_memory();
+    const char *why = hm_packet_apply(&pack->config, operations, bytes, (char *)(reply + 1), values);
+    if (why) nonsense(from, "packet", why);
+    *reply = *packet;
+    reply->message.kind = HM_MESSAGE_REPLY;
+    pack->config.moved();
+    __atomic_fetch_add(&pack->applied, 1, __ATOMIC_RELAXED);
+    pack->config.transport->message(pack->config.reply_lane(), from, reply, room, free, reply);
+}
+
+static void take_values(const struct buffer *b, const char *values)
+{
+    for (uint32_t i = 0; i < b->fetches; i++) {
+        memcpy(b->fetch[i].to, values, b->fetch[i].bytes);
+        values += b->fetch[i].bytes;
+    }
+}
+
+static void take_reply(struct hm_pack *pack, int from, uint32_t cookie, const char *values, size_t bytes)
+{
+    struct buffer *b = cookie < pack->buffers ? &pack->buffer[cookie] : NULL;
+    if (!b || !(__atomic_load_n(&b->holders, __ATOMIC_ACQUIRE) & HM_FOR_REPLY) || b->way->pe != from)
+        nonsense(from, "reply", "it answers no packet that is under way");
+    if (bytes != b->values) nonsense(from, "reply", "its length is not what was asked for");
+    struct way *w = b->way;
+    take_values(b, values);
+    __atomic_fetch_sub(&pack->owed[from], b->at, __ATOMIC_RELEASE);
+    hm_pack_release(pack, b, HM_FOR_REPLY);
+    __atomic_store_n(&w->applied, w->applied + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&w->packer->applied, w->packer->applied + 1, __ATOMIC_RELEASE);
+    hm_pack_tell(pack);
+}
+
+bool hm_pack_heard(struct hm_pack *pack, int from, const void *bytes, size_t n)
+{
+    struct hm_packet packet; /* a copy: the bytes may lie anywhere */
+    const char *rest = (const char *)bytes + sizeof packet;
+    if (n < sizeof packet) return false;
+    memcpy(&packet, bytes, sizeof packet);
+    if (packet.message.kind == HM_MESSAGE_PACKET)
+        apply(pack, from, &packet, rest, n - sizeof packet);
+    else if (packet.message.kind == HM_MESSAGE_REPLY)
+        take_reply(pack, from, packet.cookie, rest, n - sizeof packet);
+    else
+        return false;
+    return true;
+}
+
+/* --- the progress thread: time --- */
+
+/* Under the lock. A packer is calm when it has taken nothing since the last tick. */
+static void look_at(struct hm_packer *p)
+{
+    struct hm_pack *pack = p->pack;
+    bool batch = p->session && __atomic_load_n(p->session, __ATOMIC_RELAXED) & 1;
+    p->calm_ticks = p->calls == p->calls_seen ? p->calm_ticks + 1 : 0;
+    p->calls_seen = p->calls;
+    if (p->calm_ticks >= (batch ? BATCH_TICKS : 1)) {
+        hm_packer_send_all(p);
+        return;
+    }
+    for (struct way *w = p->oldest, *next; w && pack->ticks - w->open->opened > OLD_TICKS; w = next) {
+        next = w->newer;
+        hm_way_send(w);
+    }
+}
+
+uint64_t hm_pack_tick(struct hm_pack *pack)
+{
+    bool more = false;
+    uint64_t at = 0;
+    __atomic_store_n(&pack->wake, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&pack->ticks, pack->ticks + 1, __ATOMIC_RELAXED);
+    for (struct hm_packer *p = __atomic_load_n(&pack->packers, __ATOMIC_ACQUIRE); p; p = p->next) {
+        if (!__atomic_load_n(&p->open, __ATOMIC_SEQ_CST)) continue;
+        if (try_lock(&p->lock)) {
+            look_at(p);
+            unlock(&p->lock);
+        }
+        more |= __atomic_load_n(&p->open, __ATOMIC_SEQ_CST) != 0;
+    }
+    if (!more) return 0;
+    at = hm_os_now() + hm_pack_tick_ns(pack);
+    __atomic_store_n(&pack->wake, at, __ATOMIC_SEQ_CST);
+    return at;
 }

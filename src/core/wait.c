@@ -114,11 +114,11 @@ void hm_bell_wake(struct hm_bell *bell)
     if (hm_bell_has_sleepers(bell)) hm_futex_wake(&bell->seq, INT_MAX);
 }
 
-void (*hm_wait_send)(void);
+void (*hm_wait_send)(bool rests);
 
 void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const char *call)
 {
-    if (hm_unlikely(hm_wait_send != NULL)) hm_wait_send();
+    if (hm_unlikely(hm_wait_send != NULL)) hm_wait_send(true);
     w->bell = bell;
     w->call = call;
     w->about.kind = HM_BLOCKED_NOT;
@@ -364,7 +364,7 @@ int64_t hm_wait_word_slow(void *ivar, int cmp, int64_t want, enum hm_word type, 
 
 void hm_test_failed(void)
 {
-    if (hm_unlikely(hm_wait_send != NULL)) hm_wait_send();
+    if (hm_unlikely(hm_wait_send != NULL)) hm_wait_send(false);
     hm_world_safe_point();
     if (oversubscribed)
         sched_yield();

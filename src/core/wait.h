@@ -55,9 +55,9 @@ void hm_wait_set_interrupt(int (*fn)(int can_return));
 int (*hm_wait_interrupt(void))(int can_return);
 enum { HM_INTERRUPTED = 130 }; /* the status of a job that ends so, as a shell has it for SIGINT */
 
-/* Called when a wait begins, and when a test fails: sends what this PE has not sent yet, for which others may wait. NULL:
- * there is nothing of the kind. */
-extern void (*hm_wait_send)(void);
+/* Called when a wait begins (`rests`), and when a test fails: sends what this PE has not sent yet, for which others may
+ * wait. NULL: there is nothing of the kind. */
+extern void (*hm_wait_send)(bool rests);
 
 /* The bells of this PE: where waits for words of its own memory sleep, and waits in meetings. */
 struct hm_bell *hm_wait_own_bell(void);

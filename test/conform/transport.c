@@ -352,8 +352,8 @@ static int run_pe(unsigned which)
         meet();
         CHECK(!strcmp(transport->name, name));
         CHECK(transport->start(&host) == 0);
-        CHECK(transport->add_segment(HM_SEGMENT_HEAP, heap, HEAP) == 0);
-        CHECK(transport->add_segment(HM_SEGMENT_DATA, data, DATA) == 0);
+        CHECK(transport->add_segment(HM_SEGMENT_HEAP, -1, heap, HEAP) == 0);
+        CHECK(transport->add_segment(HM_SEGMENT_DATA, -1, data, DATA) == 0);
         CHECK(address_and_join() == 0);
         if (!failed) all_checks();
         transport->stop();

@@ -13,6 +13,8 @@ for machines in 2 3+1 cyclic:2; do
         for poll in on off; do
             [ $how$poll = lockoff ] && continue # who waits for a lock on his own machine looks up by himself alone
             expect 7 "$how, $machines, poll $poll" "$OSHRUN" -n 4 --machines "$machines" --timeout 20 -x SHMEM_POLL=$poll ./far $how
+            # who asks for a lock on another machine meets a PE that has left, and then waits to be killed (core/far.c)
+            [ $how = lock ] && continue
             [ "$(grep '^left' out | sort | tr '\n' ,)" = "left 0,left 1,left 2,left 3," ] ||
                 fail "$how, $machines, poll $poll: $(tr '\n' , < out)"
             [ -s err ] && fail "$how, $machines, poll $poll: $(cat err)"

@@ -1,4 +1,4 @@
-/* with: test/threads/common/mock.c src/core/pack.c src/core/unpack.c src/base/futex.c src/base/log.c src/base/os.c */
+/* with: test/threads/common/mock.c src/core/pack.c src/core/pool.c src/core/send.c src/core/unpack.c src/base/futex.c src/base/log.c src/base/os.c */
 /* cflags: -Wno-tsan -Wno-unknown-warning-option */
 /* timeout: 240 */
 /* Aggregation among three PEs, each with two threads on one context and one on another, over a transport that delivers in
@@ -119,7 +119,7 @@ static void *run(void *arg)
         default: in_order(s, pe, round);
         }
         if (!draw(s, 30)) usleep(200); /* the clock sends what is left */
-        if (!draw(s, 10)) hm_pack_hurry(mock_pe[s->pe].pack);
+        if (!draw(s, 10)) hm_pack_hurry(mock_pe[s->pe].pack, draw(s, 2));
     }
     mock_quiet(s->packer, s->lane);
     for (int pe = 0; pe < PES; pe++) {

@@ -11,6 +11,7 @@ mixed() {
     env SHMEM_MAPPED=off "$@" "$OSHRUN" --timeout 60 -n "$npes" ./mixed "$seed" >out 2>&1 || fail "$npes PEs, $*: $(cat out)"
 }
 seed=1
+"$OSHRUN" --timeout 60 --machines 3+1 -n 4 ./mixed >out 2>&1 || fail "3 + 1 PEs: $(cat out)"
 for npes in 2 3 8; do
     mixed $npes SHMEM_AGGREGATE=off
     for settings in SHMEM_AGGREGATE=on 'SHMEM_AGGREGATE_PACKET=600 SHMEM_AGGREGATE_POOL=4k SHMEM_AGGREGATE_CREDIT=8k' \

@@ -69,18 +69,24 @@ static unsigned draw(unsigned *state, unsigned n)
 /* Memory of others is touched by atomics alone: the owner looks at it meanwhile. */
 static void store(char *to, const char *from, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i += 8) {
-        uint64_t word;
-        memcpy(&word, from + i, 8);
-        __atomic_store_n((uint64_t *)(to + i), word, __ATOMIC_RELEASE);
+    bool words = !(((uintptr_t)to | bytes) & 7);
+    for (size_t i = 0; i < bytes; i += words ? 8 : 1) {
+        uint64_t word = 0;
+        memcpy(&word, from + i, words ? 8 : 1);
+        if (words)
+            __atomic_store_n((uint64_t *)(to + i), word, __ATOMIC_RELEASE);
+        else
+            __atomic_store_n(to + i, (char)word, __ATOMIC_RELEASE);
     }
 }
 
 static void load(char *to, const char *from, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i += 8) {
-        uint64_t word = __atomic_load_n((const uint64_t *)(from + i), __ATOMIC_ACQUIRE);
-        memcpy(to + i, &word, 8);
+    bool words = !(((uintptr_t)from | bytes) & 7);
+    for (size_t i = 0; i < bytes; i += words ? 8 : 1) {
+        uint64_t word = words ? __atomic_load_n((const uint64_t *)(from + i), __ATOMIC_ACQUIRE)
+                              : (uint64_t)__atomic_load_n((const unsigned char *)(from + i), __ATOMIC_ACQUIRE);
+        memcpy(to + i, &word, words ? 8 : 1);
     }
 }
 
@@ -103,7 +109,7 @@ static void arrive(struct mock_pe *pe, struct item *i)
     case PUT: store(at, i->copy, i->bytes); break;
     case GET: load(i->to, at, i->bytes); break;
     case AMO:
-        old = hm_amo_do64(i->op, at, i->value, i->cond);
+        old = i->size == 8 ? hm_amo_do64(i->op, at, i->value, i->cond) : hm_amo_do32(i->op, at, i->value, i->cond);
         if (i->result) *i->result = old;
     }
     if (i->kind != MESSAGE) __atomic_fetch_sub(&i->lane->under_way, 1, __ATOMIC_RELEASE);
