@@ -175,8 +175,7 @@ static void list_group(const struct hm_sync *s, int group, char *text, size_t si
     if (g->size > 8 && n < size) snprintf(text + n, size - n, " and %d more", g->size - 8);
 }
 
-/* Several may find the same, on several machines: one says so. */
-static bool claim_report(void)
+bool hm_span_claim_report(void)
 {
     uint64_t mine = (uint64_t)hm_world.pe + 1, before = FIRST(HM_AMO_CAS, reported, mine, 0);
     return (!before || before == mine) && hm_world_claim_report();
@@ -186,7 +185,7 @@ static HM_COLD void disagree(const struct hm_sync *s, int group, const char *cal
 {
     struct hm_span_slot theirs, *mine = hm_span_slot_of(s);
     char who_mine[128], who_other[128], what_mine[96], what_other[96];
-    if (!claim_report()) hm_world_die_silently();
+    if (!hm_span_claim_report()) hm_world_die_silently();
     hm_far_get_at(&theirs, hm_span_place(s, group, mine), sizeof theirs, false);
     theirs.call[sizeof theirs.call - 1] = 0;
     hm_sync_describe(&mine->purpose, mine->call, what_mine, sizeof what_mine);
@@ -347,6 +346,7 @@ void hm_span_meet(struct hm_sync *s, uint64_t arrival, uint64_t hash, const char
         if (hm_unlikely(sum % HM_SYNC_ARRIVAL != (hash & HM_SYNC_HASH_MASK) * (uint64_t)s->here))
             hm_sync_find_disagreement(s, (uint32_t)(hash >> 32), call);
         if (s->carry) pack(s);
+        __atomic_store_n(&hm_span_slot_of(s)->arrived, s->epoch, __ATOMIC_RELEASE);
         if (span->groups <= PAIRWISE)
             meet_pairwise(s, arrival, call);
         else

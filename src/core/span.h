@@ -39,6 +39,7 @@ enum { HM_SPAN_CELLS = 64, HM_SPAN_FLOWS = 16 };
 struct hm_span_slot { /* HM_WORK_CELLS_BYTES */
     HM_ALIGNED(HM_LINE) uint64_t cell[2][HM_SPAN_CELLS]; /* [epoch & 1][message]: epoch << 32 | hash of another group */
     HM_ALIGNED(HM_LINE) uint64_t flow[HM_SPAN_FLOWS];    /* for collective algorithms: 0 between them, or with an epoch */
+    HM_ALIGNED(HM_LINE) uint32_t arrived; /* epoch of the last meeting that this leader has told others of */
     struct hm_purpose purpose; /* of the last meeting, for the message */
     char call[32];
 };
@@ -70,6 +71,9 @@ struct hm_place hm_span_place(const struct hm_sync *s, int group, const void *mi
 void hm_span_add(const struct hm_sync *s, int group, uint64_t *word, uint64_t value);
 /* Waits, as leader, until a word of this machine's is `value` at least. */
 void hm_span_await(struct hm_sync *s, const uint64_t *word, uint64_t value, const char *call);
+
+/* Several PEs of several machines may find the job at fault: true for the one that says so. */
+bool hm_span_claim_report(void);
 
 /* Slots for teams on several machines, from the map of PE 0. -ENOSPC. */
 int hm_span_slot_take(void);

@@ -12,6 +12,16 @@
 #include "base/base.h"
 #include "boot/job.h"
 
+/* The meeting that a PE sleeps in, for those who look for a deadlock. `beat` grows with each of its looks: while it does, it
+ * still sleeps there. */
+struct hm_stuck {
+    uint64_t beat, since;
+    uint32_t kind; /* enum hm_blocked_kind */
+    uint32_t team_slot, epoch;
+    int32_t pe; /* for whom, world number; -1: nobody in particular */
+    char call[48];
+};
+
 /* Of PE 0's alone, for all: team slots that more than one machine uses. Changed through atomics on them only. */
 struct hm_work {
     HM_ALIGNED(HM_LINE) uint64_t slot_map[HM_TEAM_SLOTS / 64];
@@ -19,6 +29,8 @@ struct hm_work {
     uint64_t set_lock; /* held while a set is looked for */
     uint64_t slot_users[HM_TEAM_SLOTS]; /* members that have left for good */
     uint64_t reported; /* 1 + the PE that says that the machines of a team do not agree; 0: none yet */
+    /* Of each PE's. */
+    HM_ALIGNED(HM_LINE) struct hm_stuck stuck;
     HM_ALIGNED(4096) char end[0];
 };
 

@@ -1,4 +1,5 @@
 /* npes: 4 */
+/* label: ucx */
 /* env: SHMEM_MACHINES=3+1 */
 /* A member that brings nothing to its first large collectives, and so has sent nothing to another machine when it waits for
  * all to be complete. */

@@ -1,4 +1,5 @@
 /* npes: 4 */
+/* label: ucx */
 /* env: SHMEM_MACHINES=3+1 */
 /* timeout: 120 */
 /* Teams over several machines come and go: each works from its first meeting on, whoever had its place before; when all

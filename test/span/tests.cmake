@@ -26,7 +26,7 @@ function(hbmesh_test_span machines n)
         add_test(NAME span/${stem}@${machines} COMMAND oshrun --timeout ${timeout} -n ${n} --machines ${machines}
             $<TARGET_FILE:test-spec-${stem}> ${args})
         hbmesh_test_properties(span/${stem}@${machines} ${file} span 60)
-        set_tests_properties(span/${stem}@${machines} PROPERTIES PROCESSORS ${n})
+        set_tests_properties(span/${stem}@${machines} PROPERTIES PROCESSORS ${n} LABELS "span;ucx")
         if(n GREATER_EQUAL 8)
             set_tests_properties(span/${stem}@${machines} PROPERTIES RUN_SERIAL ON)
         endif()

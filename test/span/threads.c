@@ -1,4 +1,5 @@
 /* npes: 4 8 */
+/* label: ucx */
 /* env: SHMEM_MACHINES=2 */
 /* timeout: 120 */
 /* Two teams of the same PEs, in other orders, at once: one thread of each PE for each of them, neither waiting for the

@@ -52,6 +52,8 @@ static void add_team(char *text, size_t size, const struct hm_blocked *b, int np
 {
     if (b->team_size == npes && b->team_start == 0)
         add(text, size, " on the world team");
+    else if (b->team_start < 0) /* any PEs, some of those of one machine */
+        add(text, size, " on a team of %d PEs", b->team_size);
     else if (b->team_size > 0)
         add(text, size, " on the team of %d PEs %d, %d, ...", b->team_size, b->team_start,
             b->team_start + b->team_stride);
