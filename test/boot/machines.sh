@@ -46,7 +46,7 @@ s = socket.socket()
 s.bind(("", int(sys.argv[1])))
 s.listen(9)
 open("mute", "w")
-time.sleep(60)
+time.sleep(8)
 END_OF_PROGRAM
 on 1 python3 mute.py $((port + 41)) &
 mute=$!
@@ -54,7 +54,7 @@ for i in $(seq 100); do [ -e mute ] && break; sleep 0.05; done
 [ -e mute ] || fail "no mute service"
 on_hosts 0 "a mute service" "1 2 3" "$pe" rounds 2
 machines 2 "a mute service" "0,1,2"
-kill $mute
+wait $mute
 
 # A PE is killed: said once, and the same status everywhere, be it the leader of its machine or not.
 for who in 0 1 2 3; do
@@ -67,9 +67,10 @@ on_hosts 5 "global_exit" "1 1 2 2" "$pe" global-exit 3
 
 # A leader that stands still for longer than any silence is taken for death.
 (sleep 16; for p in $(alive); do kill -CONT $p; done) &
+later=$!
 SHMEM_HEARTBEAT=4 on_hosts 0 "a stopped leader" "1 1 2 2" "$pe" stop 2 17000
 lines 4 "a stopped leader" "^well"
-wait
+wait $later
 nothing_left_on_hosts "machines"
 
 command -v mpirun >/dev/null && [ -f "$BUILD/lib/hbmesh/pmix.so" ] || finish
