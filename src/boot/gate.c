@@ -18,6 +18,7 @@
 
 #define MS 1000000ull
 #define PATIENCE (2000 * MS) /* for one handshake */
+#define QUEUED (10000 * MS)  /* for an answer: others may be before us, and who comes anew is last again */
 #define PAUSE (50 * MS)      /* between two tries at one address */
 
 /* --- addresses --- */
@@ -280,7 +281,7 @@ static int hear(struct hm_reach *r, int i, bool news)
 {
     struct hm_shake *s = &r->shake[i];
     int rc = news ? hm_shake_step(s) : 0;
-    if (rc == 0 && hm_os_now() - s->since > PATIENCE) rc = -ETIMEDOUT;
+    if (rc == 0 && hm_os_now() - s->since > (s->stage ? QUEUED : PATIENCE)) rc = -ETIMEDOUT;
     if (rc < 0) failed(r, i, -rc);
     if (rc < 1) return -EAGAIN;
     int fd = s->fd;

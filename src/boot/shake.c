@@ -180,6 +180,7 @@ static int prove(struct hm_shake *s)
     if (rc >= 0 && (rc || s->have) && check_magic(s, s->answer.magic)) return -EPROTO;
     if (rc <= 0) return rc;
     s->stage = 2;
+    s->since = hm_os_now();
     rc = check_proof(s, 'S', s->answer.proof);
     if (!rc) rc = make_proof(s, 'C', s->proof);
     return rc ? rc : send_all(s->fd, s->proof, sizeof s->proof);

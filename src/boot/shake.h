@@ -52,7 +52,7 @@ struct hm_shake {
     int fd; /* non-blocking; the caller's */
     bool server, local; /* local: a unix socket */
     int stage;
-    uint64_t since; /* hm_os_now when it began */
+    uint64_t since; /* hm_os_now when it began; at the client, when the server last said something */
     const struct hm_shake_key *key;
     size_t have; /* of what is being read */
     struct hm_shake_hello hello;

@@ -84,6 +84,7 @@ static void on_die(int status)
     if (!hm_world.page || !is_this_process()) return;
     hm_world.page->status = status;
     __atomic_store_n(&hm_world.page->state, HM_PE_SAID, __ATOMIC_RELEASE);
+    if (hm_places.machines > 1) hm_world.boot->exit_all(status); /* others cannot see that it is said */
 }
 
 bool hm_world_claim_report(void)

@@ -44,8 +44,8 @@ static void check(bool well, const char *what, int where)
 static bool claim(void)
 {
     uint32_t none = 0;
-    return !job || __atomic_compare_exchange_n(&job->reported, &none, 1 + (uint32_t)w.local_pe, false, __ATOMIC_ACQ_REL,
-                                               __ATOMIC_RELAXED);
+    return !job || __atomic_compare_exchange_n(&job->reported, &none, 1 + (uint32_t)w.local_pe, false,
+                                               __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 struct part {
@@ -64,12 +64,14 @@ static int memory_of(int pe)
 static void gather(int round, int *machine_of)
 {
     struct part mine = {w.pe, w.machine, w.local_pe, round, ""}, *all = calloc((size_t)w.npes, sizeof *all);
-    int fds[2] = {memory_of(w.pe), memory_of(w.pe + 1000)}, *theirs = malloc((size_t)w.npes * sizeof fds), local = 0;
+    int fds[2] = {memory_of(w.pe), memory_of(w.pe + 1000)}, *theirs = malloc((size_t)w.npes * sizeof fds),
+        local = 0;
     memset(mine.rest, 'a' + w.pe % 26, sizeof mine.rest);
     int rc = boot->gather(&mine, sizeof mine, all, fds, 2, theirs);
     check(!rc, "gather", rc);
     for (int i = 0; i < w.npes; i++) {
-        check(all[i].pe == i && all[i].round == round && all[i].rest[sizeof all->rest - 1] == 'a' + i % 26, "part", i);
+        check(all[i].pe == i && all[i].round == round && all[i].rest[sizeof all->rest - 1] == 'a' + i % 26,
+              "part", i);
         machine_of[i] = all[i].machine;
         bool here = all[i].machine == w.machine;
         if (here) check(all[i].local_pe == local++, "local number", i);
