@@ -1,9 +1,9 @@
 /* What an operation costs over a network, next to the same work in bare UCX calls and in a TCP stream, in one run:
  * medians of rounds that take turns, and their ratio.
  *
- *     oshcc -O2 bench/net/wire.c -o wire -lucp -lpthread && oshrun -n 2 ./wire
+ *     OSHCC=... OSHRUN=... sh bench/net/run.sh
  *
- * The two PEs should be on two machines, or SHMEM_MAPPED=off. PE 0 works; PE 1 sleeps in a barrier. Bare UCX has a
+ * The two PEs should be on two machines, or in two network namespaces with SHMEM_MAPPED=off. PE 0 works; PE 1 sleeps in a barrier. Bare UCX has a
  * target as one would write it: a worker of its own, and a thread that sleeps in the kernel until there is something
  * for it.
  */
@@ -192,7 +192,7 @@ static void *drink(void *arg)
 static void tcp_send(const void *from, size_t bytes)
 {
     while (bytes) {
-        ssize_t n = send(tcp, from, bytes < TCP_PIECE ? bytes : TCP_PIECE, 0);
+        ssize_t n = send(tcp, from, bytes < TCP_PIECE ? bytes : TCP_PIECE, 0); /* the same piece again, as iperf3 does */
         if (n <= 0) die("send", "no");
         bytes -= (size_t)n;
     }
@@ -270,10 +270,6 @@ static void our_window(long n)
         shmem_quiet();
     }
 }
-static void stream_window(long n)
-{
-    while (n--) tcp_stream(size * WINDOW);
-}
 static void our_put_big(long n)
 {
     while (n--) {
@@ -297,7 +293,8 @@ static void bare_get_big(long n)
     while (n--) bare_get(size);
 }
 /* As iperf3 would have it: one stream without end. */
-static void stream(long n) { tcp_stream((size_t)n * size); }
+static size_t each_moves;
+static void stream(long n) { tcp_stream((size_t)n * each_moves); }
 
 static int ascending(const void *a, const void *b)
 {
@@ -341,6 +338,7 @@ static void bandwidth(const char *name, void (*ours)(long), void (*other_way)(lo
 {
     double a, b;
     size = bytes;
+    each_moves = bytes * (size_t)each;
     if (me == 0) {
         long n = (long)((64 << 20) / (bytes * (size_t)each)) + 1;
         double moved = (double)bytes * each * 1e-9;
@@ -428,13 +426,12 @@ int main(void)
     idle();
     bare_start(&serving);
     tcp_start(&drinking);
-    if (!getenv("WIRE_BANDWIDTH"))
     latency("put + quiet, 8 bytes", our_put_quiet, bare_put_quiet);
     latency("get, 8 bytes", our_get, bare_get_8);
     latency("fetch_add, 8 bytes", our_fetch_add, bare_fetch_add);
     ping_pong();
     for (size_t n = 256 << 10; n <= 1 << 20; n *= 2)
-        bandwidth("16 nbi puts + quiet", our_window, stream_window, "TCP stream", n, WINDOW);
+        bandwidth("16 nbi puts + quiet", our_window, stream, "TCP stream", n, WINDOW);
     for (size_t n = 1 << 20; n <= 16 << 20; n *= 4) {
         bandwidth("put + quiet", our_put_big, stream, "TCP stream", n, 1);
         bandwidth("get", our_get_big, stream, "TCP stream", n, 1);

@@ -54,7 +54,7 @@ chmod +x "$root/init"
 
 # --- the machines ---
 machine() { # NODE NODES NETWORK
-    timeout 500 nice qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 1500 -display none -serial stdio \
+    timeout 500 qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 1500 -display none -serial stdio \
         -monitor none -no-reboot -kernel "$work"/kernel/boot/vmlinuz-* -initrd "$work/initrd.gz" \
         -append "console=ttyS0 quiet panic=-1 mitigations=off tsc=unstable SRC=$SRC BUILD=$BUILD NODE=$1 NODES=$2" \
         -fsdev local,id=f0,path=/,security_model=none,readonly=on,multidevs=remap \

@@ -68,8 +68,15 @@ int main(int argc, char **argv)
         shmem_finalize();
         return 0;
     }
-    shmem_putmem(heap, own, USED, other);
+    long before = pinned_kib();
+    shmem_putmem(heap, own, 8, other);
+    shmem_barrier_all();
+    printf("PE %d has pinned %ld KiB at first, %ld with a connection\n", me, before, pinned_kib());
     shmem_putmem(few, own, 100, other);
+    for (size_t at = 0; at < USED; at += 64 << 10) shmem_putmem(heap + at, own + at, 64 << 10, other);
+    shmem_barrier_all();
+    printf("PE %d has pinned %ld KiB with all of the heap that is allocated\n", me, pinned_kib());
+    shmem_putmem(heap, own, USED, other);
     shmem_barrier_all();
     CHECK(heap[0] == 3 + other && heap[USED - 1] == 3 + other && few[99] == 3 + other);
     shmem_getmem(own, heap, USED, other);

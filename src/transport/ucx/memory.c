@@ -15,7 +15,7 @@
 
 enum {
     WHOLE = 63,          /* the shift where a segment is one extent */
-    USUAL_EXTENT = 24,   /* 16 MiB */
+    USUAL_EXTENT = 22,   /* 4 MiB */
     LEAST_EXTENT = 20,
     MOST_EXTENTS = 4096, /* of a segment: a link has a pointer for each */
 };
