@@ -68,4 +68,12 @@ passed() { # NODE NODES
 
 machine 1 1 user,id=n0,restrict=on
 passed 1 1
+
+port=$((20000 + $$ % 20000))
+machine 1 2 socket,id=n0,listen=127.0.0.1:$port &
+sleep 1
+machine 2 2 socket,id=n0,connect=127.0.0.1:$port
+wait
+passed 1 2
+passed 2 2
 exit 0

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "transport/ucx/ucx.h"
 
@@ -12,15 +13,18 @@ struct hm_ucx hm_ucx = {.target_fd = -1};
 /* What we want otherwise than UCX does, unless the user has set the variable. Shared memory is the
  * library's own business, and UCX's would not be between machines that are containers of one. Atomics by
  * the CPU, since PEs of the target's machine use the CPU on the same words. TCP in large segments: by
- * default it moves 1 MiB at a quarter of what the wire carries. */
+ * default it moves 1 MiB at a quarter of what the wire carries. Short queues for RDMA: each worker pins its
+ * own, by default 50 MiB in all, and there is one for each context. */
 static const struct {
     const char *variable, *name, *value; /* UCX's configuration drops the names of transports */
-    bool is_of_tcp;
+    const char *transport;               /* that takes it, in the form of UCX's list; NULL: UCX as such */
 } settings[] = {
-    {"UCX_TLS", "TLS", "^sm", false},
-    {"UCX_ATOMIC_MODE", "ATOMIC_MODE", "cpu", false},
-    {"UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "256k", true},
-    {"UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "256k", true},
+    {"UCX_TLS", "TLS", "^sm", NULL},
+    {"UCX_ATOMIC_MODE", "ATOMIC_MODE", "cpu", NULL},
+    {"UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "256k", " tcp/"},
+    {"UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "256k", " tcp/"},
+    {"UCX_IB_RX_QUEUE_LEN", "IB_RX_QUEUE_LEN", "512", " rc_"},
+    {"UCX_IB_TX_BUFS_GROW", "IB_TX_BUFS_GROW", "128", " rc_"},
 };
 
 int hm_ucx_errno(ucs_status_t status)
@@ -72,12 +76,14 @@ const char *hm_ucx_probe(void)
     return text;
 }
 
-static ucs_status_t read_config(bool tcp, ucp_config_t **config)
+/* `transports`: what UCX says it uses; NULL: not known yet. */
+static ucs_status_t read_config(const char *transports, ucp_config_t **config)
 {
     ucs_status_t status = ucp_config_read(NULL, NULL, config);
     if (status != UCS_OK) return status;
     for (size_t i = 0; i < HM_COUNT(settings); i++) {
-        if (getenv(settings[i].variable) || (settings[i].is_of_tcp && !tcp)) continue;
+        const char *needs = settings[i].transport;
+        if (getenv(settings[i].variable) || (needs && !(transports && strstr(transports, needs)))) continue;
         status = ucp_config_modify(*config, settings[i].name, settings[i].value);
         if (status != UCS_OK)
             hm_ucx.host->say("warning", "UCX: cannot set %s to %s: %s", settings[i].variable, settings[i].value,
@@ -86,10 +92,10 @@ static ucs_status_t read_config(bool tcp, ucp_config_t **config)
     return UCS_OK;
 }
 
-static ucs_status_t init_context(bool tcp)
+static ucs_status_t init_context(const char *transports)
 {
     ucp_config_t *config;
-    ucs_status_t status = read_config(tcp, &config);
+    ucs_status_t status = read_config(transports, &config);
     if (status != UCS_OK) return status;
     ucp_params_t params = {
         .field_mask =
@@ -104,27 +110,32 @@ static ucs_status_t init_context(bool tcp)
     return status;
 }
 
-static bool uses_tcp(void)
+/* What UCX says about the context; to be freed, may be NULL. */
+static char *describe_context(void)
 {
     char *text = NULL;
     size_t bytes;
     FILE *f = open_memstream(&text, &bytes);
-    if (!f) return false;
+    if (!f) return NULL;
     ucp_context_print_info(hm_ucx.context, f);
     fclose(f);
-    bool yes = strstr(text, " tcp/") != NULL;
-    free(text);
-    return yes;
+    return text;
 }
 
-/* UCX warns of settings that none of its transports takes. There is TCP, unless the user has chosen. */
+/* Which transports there are tells a context, made for that where the answer is not plain: UCX warns of settings that
+ * none of its transports takes. */
 static ucs_status_t open_context(void)
 {
-    if (!getenv("UCX_TLS") && !getenv("UCX_NET_DEVICES")) return init_context(true);
-    ucs_status_t status = init_context(false);
-    if (status != UCS_OK || !uses_tcp()) return status;
+    bool is_plain = !getenv("UCX_TLS") && !getenv("UCX_NET_DEVICES") && access("/sys/class/infiniband", F_OK);
+    if (is_plain) return init_context(" tcp/");
+    ucs_status_t status = init_context(NULL);
+    if (status != UCS_OK) return status;
+    char *text = describe_context();
     ucp_cleanup(hm_ucx.context);
-    return init_context(true);
+    hm_ucx.context = NULL;
+    status = init_context(text);
+    free(text);
+    return status;
 }
 
 int hm_ucx_worker_open(ucp_worker_h *worker, int *fd)
