@@ -30,7 +30,7 @@ build_tests = $(build) --target tests -- $(if $(wildcard $(BUILD)/build.ninja),-
 	echo 'hbmesh: some tests could not be built'
 ctest = cd '$(BUILD)' && $(dir $(shell command -v $(CMAKE)))ctest --output-on-failure -j $(J)
 
-.PHONY: all help setup demo demo-gnn check check-all bench doc install uninstall symbols clean
+.PHONY: all help setup demo demo-gnn check check-all check-roce bench doc install uninstall symbols clean
 all:
 	@command -v $(CMAKE) >/dev/null || { echo 'CMake is missing. Install it and a C and C++ compiler' \
 		'(Debian: apt-get install cmake gcc g++), or let make demo or make check do that.'; exit 1; }
@@ -44,6 +44,7 @@ help:
 	@echo 'make demo-gnn     the same for examples/gnn: a graph neural network in PyTorch, on $(NPES_GNN) PEs'
 	@echo 'make check        install what is missing (apt-get), build, run the tests'
 	@echo 'make check-all    the long tests too: stress, aarch64 under qemu'
+	@echo 'make check-roce   those over RDMA, in virtual machines with a soft device (installs and downloads what they need)'
 	@echo 'make bench        build and run the benchmarks'
 	@echo 'make doc          the manual pages, in $(BUILD)/man'
 	@echo 'make install      into PREFIX=$(PREFIX) (which can be moved afterwards), under DESTDIR=$(DESTDIR)'
@@ -81,6 +82,9 @@ check: setup-check all
 check-all: setup-check-all all
 	@$(build_tests)
 	@$(ctest)
+
+check-roce: setup-check all
+	@$(ctest) -R '^roce/'
 
 bench: all
 	@ls bench/*.c >/dev/null 2>&1 || { echo 'There are no benchmarks in bench/ yet.'; exit 1; }
