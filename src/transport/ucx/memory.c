@@ -166,19 +166,25 @@ static void tell(ucp_ep_h to, const struct answer *head, const void *text, size_
     if (!UCS_PTR_IS_PTR(request)) free(told);
 }
 
+void hm_ucx_lock_limit(char *text, size_t room)
+{
+    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+    getrlimit(RLIMIT_MEMLOCK, &limit);
+    *text = '\0';
+    if (limit.rlim_cur == RLIM_INFINITY) return;
+    snprintf(text, room,
+             "; it may lock %llu KiB: raise that limit (ulimit -l unlimited, memlock in limits.conf, LimitMEMLOCK of the "
+             "service that starts the job)", (unsigned long long)limit.rlim_cur >> 10);
+}
+
 static void say_refused(const struct answer *head, ucs_status_t status, char *text, size_t room)
 {
     const struct hm_ucx_segment *s = &hm_ucx.segment[head->segment];
     size_t extent = hm_ucx.shift == WHOLE ? s->bytes : (size_t)1 << hm_ucx.shift;
-    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-    getrlimit(RLIMIT_MEMLOCK, &limit);
-    int n = snprintf(text, room, "PE %d cannot pin %zu KiB of its %s for the network (%s); it has pinned %ld KiB",
+    int n = snprintf(text, room, "PE %d cannot pin %zu KiB more of its %s for the network (%s), it has pinned %ld KiB",
                      hm_ucx.host->pe, (extent < s->bytes ? extent : s->bytes) >> 10, names[head->segment],
                      ucs_status_string(status), pinned());
-    if (limit.rlim_cur == RLIM_INFINITY) return;
-    snprintf(text + n, room - (size_t)n,
-             ", the limit of locked memory there is %llu KiB: raise it (ulimit -l unlimited, memlock in limits.conf, "
-             "LimitMEMLOCK of the service that starts the job)", (unsigned long long)limit.rlim_cur >> 10);
+    hm_ucx_lock_limit(text + n, room - (size_t)n);
 }
 
 static void refuse(ucp_ep_h to, const struct answer *head, ucs_status_t status)

@@ -8,6 +8,8 @@
 
 #include "transport/ucx/ucx.h"
 
+#define RDMA_DEVICES "/sys/class/infiniband"
+
 struct hm_ucx hm_ucx = {.target_fd = -1};
 
 /* What we want otherwise than UCX does, unless the user has set the variable. Shared memory is the
@@ -126,7 +128,7 @@ static char *describe_context(void)
  * none of its transports takes. */
 static ucs_status_t open_context(void)
 {
-    bool is_plain = !getenv("UCX_TLS") && !getenv("UCX_NET_DEVICES") && access("/sys/class/infiniband", F_OK);
+    bool is_plain = !getenv("UCX_TLS") && !getenv("UCX_NET_DEVICES") && access(RDMA_DEVICES, F_OK);
     if (is_plain) return init_context(" tcp/");
     ucs_status_t status = init_context(NULL);
     if (status != UCS_OK) return status;
@@ -138,13 +140,22 @@ static ucs_status_t open_context(void)
     return status;
 }
 
+/* A device for RDMA pins the worker's queues. */
+static int say_no_worker(ucs_status_t status)
+{
+    char limit[256] = "";
+    if (access(RDMA_DEVICES, F_OK) == 0) hm_ucx_lock_limit(limit, sizeof limit);
+    hm_ucx.host->say(NULL, "UCX: PE %d cannot open a worker: %s%s", hm_ucx.host->pe, ucs_status_string(status), limit);
+    return hm_ucx_errno(status);
+}
+
 int hm_ucx_worker_open(ucp_worker_h *worker, int *fd)
 {
     ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                   .thread_mode = UCS_THREAD_MODE_MULTI};
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_THREAD_MODE};
     ucs_status_t status = ucp_worker_create(hm_ucx.context, &params, worker);
-    if (status != UCS_OK) return hm_ucx_say("cannot open a worker", status);
+    if (status != UCS_OK) return say_no_worker(status);
     status = ucp_worker_query(*worker, &attr);
     if (status == UCS_OK && attr.thread_mode != UCS_THREAD_MODE_MULTI) status = UCS_ERR_UNSUPPORTED;
     if (status == UCS_OK) status = ucp_worker_get_efd(*worker, fd);

@@ -94,6 +94,8 @@ void hm_ucx_stop(void);
 /* How memory is to be registered: once the context is there. */
 void hm_ucx_memory_open(void);
 void hm_ucx_memory_close(void);
+/* A clause about this PE's limit of locked memory; empty where there is none. */
+void hm_ucx_lock_limit(char *text, size_t room);
 int hm_ucx_add_segment(enum hm_segment_id segment, int descriptor, void *base, size_t bytes);
 /* Messages about keys: those that the target worker answers, and those that tell a lane. */
 ucs_status_t hm_ucx_hear_keys(ucp_worker_h worker, struct hm_lane *lane);
