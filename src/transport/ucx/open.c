@@ -21,6 +21,9 @@ static const struct {
     {"UCX_ATOMIC_MODE", "ATOMIC_MODE", "cpu", false},
     {"UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "256k", true},
     {"UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "256k", true},
+    /* A port that is blocked is known after 7 s instead of 2 minutes; UCX 1.13 spoils the number of buffers with it. */
+    {"UCX_TCP_SYN_CNT", "SYN_CNT", "2", true},
+    {"UCX_TCP_TX_MAX_BUFS", "TX_MAX_BUFS", "-1", true},
 };
 
 int hm_ucx_errno(ucs_status_t status)
