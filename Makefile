@@ -56,7 +56,7 @@ help:
 	@echo 'that has NumPy)'
 
 setup-%:
-	@sh tools/setup.sh $*
+	@BUILD='$(BUILD)' sh tools/setup.sh $*
 
 demo: setup-build
 	@echo 'hbmesh: building'
@@ -86,7 +86,7 @@ check-all: setup-check-all all
 check-roce: setup-check all
 	@$(ctest) -R '^roce/'
 
-bench: all
+bench: setup-bench all
 	@ls bench/*.c >/dev/null 2>&1 || { echo 'There are no benchmarks in bench/ yet.'; exit 1; }
 	@if [ -f bench/run.sh ]; then OSHCC='$(BUILD)/bin/oshcc' OSHRUN='$(BUILD)/bin/oshrun' sh bench/run.sh; fi
 

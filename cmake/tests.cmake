@@ -10,6 +10,7 @@
 #   test/launch/*.sh ...      every other folder: scripts, run by bash in an empty folder. They find OSHCC, OSHCXX,
 #                             OSHRUN, BUILD, SRC, CC, CXX and PYTHON (empty: no Python part) in the environment
 #   test/python/*.py          pytest files: see its tests.cmake
+#   test/hosts/*.sh           the same on two and three make-believe hosts, which the tests set up: see its lib.sh
 #   test/ucx/                 scripts about the transport ucx, and the spec suite over it: see its tests.cmake
 #
 # A program says what it needs in comments of its own, each on a line (scripts: "# key: value"):
@@ -182,7 +183,7 @@ if(NOT HBMESH_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
     foreach(file IN LISTS files)
         get_filename_component(folder ${file} DIRECTORY)
         get_filename_component(folder ${folder} NAME)
-        if(NOT file MATCHES "/lib\\.sh$") # what scripts share
+        if(NOT file MATCHES "/lib(_[a-z]+)?\\.sh$") # what scripts share
             hbmesh_test_script(${folder} ${file})
         endif()
     endforeach()

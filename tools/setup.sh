@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh build|check|check-all|demo-gnn: sees to it that the programs needed are there.
+# setup.sh build|check|check-all|demo-gnn|bench: sees to it that the programs needed are there. BUILD: the build folder.
 #
 # Installs what is missing through apt-get, as root or through sudo; elsewhere says what to install. When nothing is
 # missing, nothing is asked of the network and this takes a few milliseconds.
@@ -20,14 +20,16 @@ check | check-all)
     needs="$needs bash=bash python3=python3"
     wishes="gcc=gcc g++=g++ clang=clang pkg-config|pkgconf=pkg-config gdb=gdb man=man-db py:numpy=python3-numpy
         py:Python.h=python3-dev py:pytest=python3-pytest py:cffi=python3-cffi py:ensurepip=python3-venv
+        py:mpi4py=python3-mpi4py ip=iproute2 h:openssl/evp.h=libssl-dev
         h:ucp/api/ucp.h=libucx-dev mpirun=openmpi-bin mpicc=libopenmpi-dev h:pmix.h=libpmix-dev"
     ;;
+bench) wishes="ip=iproute2 iperf3=iperf3 h:ucp/api/ucp.h=libucx-dev mpirun=openmpi-bin h:pmix.h=libpmix-dev" ;;
 demo-gnn)
     needs="$needs python3=python3 py:numpy=python3-numpy py:Python.h=python3-dev py:torch=python3-torch
         py:matplotlib=python3-matplotlib"
     ;;
 *)
-    echo "usage: $0 build|check|check-all|demo-gnn" >&2
+    echo "usage: $0 build|check|check-all|demo-gnn|bench" >&2
     exit 2
     ;;
 esac
@@ -144,6 +146,33 @@ tell_modules() {
     echo "hbmesh: $1, in $PYTHON:$modules. It would be $PYTHON -m pip install$modules, or leave PYTHON unset" >&2
 }
 
+# Slurm is wanted by tests alone, and its packages would start services: they are unpacked, with whatever they depend on
+# that is not installed. Sets $list to what those are.
+list_slurm() {
+    list=$(apt-get install --simulate --no-install-recommends slurmctld slurmd slurm-client slurm-wlm-basic-plugins \
+        2>/dev/null | sed -n 's/^Inst \([^ ]*\).*/\1/p')
+    [ -n "$list" ]
+}
+
+unpack_slurm() { # FOLDER
+    list_slurm || { can_install && as_root apt-get update && list_slurm; } || return
+    rm -rf "$1" "$1.new"
+    mkdir -p "$1.new/packages" || return
+    (cd "$1.new/packages" && apt-get download $list && for package in *.deb; do dpkg -x "$package" ..; done) &&
+        rm -r "$1.new/packages" && mv "$1.new" "$1"
+}
+
+has_slurm() { [ -x "$1/usr/sbin/slurmd-wlm" ] && [ -x "$1/usr/bin/srun" ]; }
+
+find_slurm() {
+    slurm=${BUILD:-build}/slurm
+    has_slurm "${SLURM_ROOT:-}" || has_slurm "$slurm" && return
+    mkdir -p "${slurm%/slurm}"
+    echo "hbmesh: unpacking Slurm into $slurm"
+    command -v apt-get >/dev/null 2>&1 && unpack_slurm "$slurm" >"$slurm.log" 2>&1 && has_slurm "$slurm" ||
+        echo 'hbmesh: some tests will be skipped without Slurm (Debian: slurmctld, slurmd, slurm-client)' >&2
+}
+
 find_needs
 [ -n "$programs" ] && can_install && apt_install && find_needs
 [ -n "$modules" ] && { tell_modules 'cannot go on without'; exit 1; }
@@ -156,4 +185,5 @@ find_missing $wishes
 [ -n "$programs" ] && can_install && apt_install && find_missing $wishes
 [ -n "$programs" ] && tell 'some tests will be skipped without'
 [ -n "$modules" ] && tell_modules 'some tests will be skipped without'
+case $what in check*) find_slurm ;; esac
 exit 0

@@ -13,8 +13,9 @@ import time
 
 import pytest
 
-PE = int(os.environ.get("SHMEM_PE", "0"))
-NPES = int(os.environ.get("SHMEM_NPES", "1"))
+# As oshrun says it, or mpirun.
+PE = int(os.environ.get("SHMEM_PE", os.environ.get("OMPI_COMM_WORLD_RANK", "0")))
+NPES = int(os.environ.get("SHMEM_NPES", os.environ.get("OMPI_COMM_WORLD_SIZE", "1")))
 LIMIT = 60.0    # seconds a test may take
 GRACE = 1.0     # seconds the other PEs have to fail in the same test, too
 SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
