@@ -398,6 +398,13 @@ void hm_far_message(int pe, const void *message, size_t bytes)
     transport->message(lane_of(&hm_ctx_inner), pe, copy, bytes, free, copy);
 }
 
+void hm_far_way(int pe, char *text, size_t size)
+{
+    char way[64];
+    int e = transport->way ? transport->way(lane_of(&hm_ctx_inner), pe, way, sizeof way) : -ENOSYS;
+    snprintf(text, size, "%s %s", transport->name, e ? "(it does not tell which)" : way);
+}
+
 void hm_far_fence(struct hm_ctx *ctx)
 {
     if (ctx->packer) hm_pack_fence(ctx->packer);

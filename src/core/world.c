@@ -22,6 +22,7 @@
 #include "core/huge.h"
 #include "core/image.h"
 #include "core/order.h"
+#include "core/paths.h"
 #include "core/place.h"
 #include "core/remote.h"
 #include "core/symm.h"
@@ -167,9 +168,9 @@ struct greeting {
     uint32_t program; /* hash of its file's name */
     int32_t machine;
     uint32_t cgroup_cores, asked_cores;
-    uint8_t membarrier, image_shared, affinity_known, mapped;
+    uint8_t membarrier, image_shared, affinity_known, mapped, paths;
     uint8_t affinity[64];
-    char because[148];
+    char because[147];
 };
 _Static_assert(sizeof(struct greeting) <= HM_GATHER_MAX, "a greeting must fit the wire");
 
@@ -263,6 +264,7 @@ static void greet(struct start *st, const char *call)
     g->affinity_known = hm_os_affinity(g->affinity, sizeof g->affinity);
     g->membarrier = hm_options.membarrier && hm_os_membarrier_register() == 0;
     g->mapped = hm_options.mapped;
+    g->paths = hm_paths_asked(call);
     g->machine = st->who.machine;
     g->program = program_name_hash();
     st->nfds = st->who.machines > 1 ? 3 : 2;
@@ -472,8 +474,10 @@ static void open_world(const char *call)
     hm_symm.npes = (unsigned)hm_world.npes;
     hm_team_start();
     hm_far_start((int[HM_SEGMENTS]){st.heap_fd, st.image->fd, st.work_fd}, call);
+    bool paths = st.all[0].paths;
     close_descriptors(&st);
     print_banner();
+    if (paths) hm_paths_show(call);
     if (hm_options.signals) hm_fault_install();
     static bool exit_hook;
     if (!exit_hook) on_exit(at_exit, NULL);
