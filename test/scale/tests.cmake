@@ -1,8 +1,8 @@
 # One PE of a large job, the others of which are played by a bootstrap in the program and a transport in a module that lies
 # where the library of this program looks for one.
-add_library(test-scale-transport MODULE EXCLUDE_FROM_ALL test/scale/transport.c src/core/unpack.c)
+add_library(test-scale-transport MODULE EXCLUDE_FROM_ALL test/scale/transport.c src/core/pack.c src/core/pool.c src/core/send.c src/core/unpack.c src/base/futex.c src/base/log.c src/base/os.c)
 target_compile_options(test-scale-transport PRIVATE -fvisibility=hidden)
-target_link_libraries(test-scale-transport PRIVATE hbmesh_flags)
+target_link_libraries(test-scale-transport PRIVATE hbmesh_flags Threads::Threads)
 set_target_properties(test-scale-transport PROPERTIES OUTPUT_NAME hbmesh-ucx
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test/scale/hbmesh)
 add_executable(test-scale-world EXCLUDE_FROM_ALL test/scale/world.c)
