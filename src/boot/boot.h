@@ -43,6 +43,10 @@ struct hm_boot {
      * ones are duplicates too); those of PEs on other machines are -1. Blocks until the last PE has come. 0 or -errno. */
     int (*gather)(const void *mine, size_t len, void *all, const int *fds, int nfds, int *all_fds);
 
+    /* Why the PEs a and b, which are on different machines, do not map each other's memory: a clause. NULL: they are on
+     * different hosts, as far as is known. *asked: somebody wanted it so. The pointer may be NULL: always the former. */
+    const char *(*apart)(int a, int b, bool *asked);
+
     /* End every PE with this status, wherever it is; returns, the caller then exits by itself. Any thread. */
     void (*exit_all)(int status);
 

@@ -206,6 +206,14 @@ static void launcher_stop(void)
     wire_close_on_exec(false); /* what runs in this process after an exec may join again */
 }
 
+static const char *launcher_apart(int a, int b, bool *asked)
+{
+    (void)a;
+    (void)b;
+    *asked = true;
+    return "oshrun --machines, or SHMEM_MACHINES, has divided them";
+}
+
 const struct hm_boot hm_boot_launcher = {
     .name = "launcher",
     .because = "oshrun has started it",
@@ -215,6 +223,7 @@ const struct hm_boot hm_boot_launcher = {
     .descends = launcher_descends,
     .start = launcher_start,
     .gather = launcher_gather,
+    .apart = launcher_apart,
     .exit_all = launcher_exit_all,
     .stop = launcher_stop,
 };

@@ -30,7 +30,8 @@ struct card {
 /* The others: on which machine it has found itself; leader -1: none yet. Leaders give addresses once it is known that
  * there are several machines. */
 #define seat hm_net_machine
-_Static_assert(sizeof(struct card) + 2 * sizeof(struct seat) <= 512,
+/* 240 bytes are for the greeting and the transport's address. One seat: that a second exchange is needed is rare. */
+_Static_assert(sizeof(struct card) + sizeof(struct seat) + 240 <= 512,
                "init exchanges at most 512 bytes for each PE");
 
 static struct {
@@ -40,16 +41,26 @@ static struct {
     struct seat *seats, mine;
     int32_t *machine_of; /* by PE */
     int *world;          /* by local number */
+    uint64_t *surroundings; /* by machine */
 } meet;
 
 /* --- what a PE is --- */
 
-static uint64_t hash_link(uint64_t hash, const char *path)
+/* So many bits for each part, the first ones for the kernel: two numbers tell what differs. */
+enum { KERNEL_AT = 32, NETWORK_AT = 20, USERS_AT = 10, USER_AT = 0 };
+
+static uint64_t part(const char *text, int at, int bits)
+{
+    uint64_t hash = hm_hash_text(HM_HASH_START, text);
+    return ((hash ^ hash >> 32) & ((1ull << bits) - 1)) << at;
+}
+
+static uint64_t link_part(const char *path, int at, int bits)
 {
     char text[128];
     ssize_t n = readlink(path, text, sizeof text - 1);
     text[n > 0 ? n : 0] = 0;
-    return hm_hash_text(hash, text);
+    return part(text, at, bits);
 }
 
 uint64_t hm_surroundings(void)
@@ -59,11 +70,21 @@ uint64_t hm_surroundings(void)
     ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
     if (fd >= 0) close(fd);
     text[n > 0 ? n : 0] = 0;
-    uint64_t hash = hm_hash_text(HM_HASH_START, text);
-    hash = hash_link(hash, "/proc/self/ns/net");
-    hash = hash_link(hash, "/proc/self/ns/user");
+    uint64_t all = part(text, KERNEL_AT, 32);
+    all |= link_part("/proc/self/ns/net", NETWORK_AT, 12) | link_part("/proc/self/ns/user", USERS_AT, 10);
     snprintf(text, sizeof text, "%u", (unsigned)geteuid());
-    return hm_hash_text(hash, text);
+    return all | part(text, USER_AT, 10);
+}
+
+const char *hm_meet_apart(int a, int b, bool *asked)
+{
+    uint64_t differ = meet.surroundings[meet.machine_of[a]] ^ meet.surroundings[meet.machine_of[b]];
+    *asked = false;
+    if (differ >> KERNEL_AT) return NULL;
+    if (differ >> NETWORK_AT) return "their network namespaces differ, as those of containers do";
+    if (differ >> USERS_AT) return "their user namespaces differ, as those of containers do";
+    if (differ) return "they belong to different users";
+    return "they could not pass memory to each other through a unix socket";
 }
 
 static int make_card(struct card *c)
@@ -169,8 +190,25 @@ static void number_machines(void)
         meet.machine_of[i] = leader == i ? meet.machines : meet.machine_of[leader];
         if (i == meet.pe) meet.local_pe = meet.local_npes;
         if (leader == meet.mine.leader) meet.world[meet.local_npes++] = i;
-        if (leader == i) meet.seats[meet.machines++] = meet.seats[i];
+        if (leader != i) continue;
+        meet.surroundings[meet.machines] = meet.cards[i].surroundings;
+        meet.seats[meet.machines++] = meet.seats[i];
     }
+}
+
+/* Of all that is there for each PE only the smallest part is needed any more. */
+static void shrink(void *array, size_t bytes)
+{
+    void **at = array, *smaller = realloc(*at, bytes);
+    if (smaller) *at = smaller;
+}
+
+static void keep_what_is_needed(void)
+{
+    free(meet.cards);
+    meet.cards = NULL;
+    shrink(&meet.world, (size_t)meet.local_npes * sizeof *meet.world);
+    shrink(&meet.surroundings, (size_t)meet.machines * sizeof *meet.surroundings);
 }
 
 /* --- the bootstrap's calls --- */
@@ -181,6 +219,7 @@ static void forget(void)
     free(meet.seats);
     free(meet.machine_of);
     free(meet.world);
+    free(meet.surroundings);
     memset(&meet, 0, sizeof meet);
 }
 
@@ -195,9 +234,10 @@ static int prepare(const struct hm_meet_plan *plan)
     meet.seats = calloc(n, sizeof *meet.seats);
     meet.machine_of = calloc(n, sizeof *meet.machine_of);
     meet.world = calloc(n, sizeof *meet.world);
+    meet.surroundings = calloc(n, sizeof *meet.surroundings);
     meet.mine.leader = -1;
     gethostname(meet.mine.host, sizeof meet.mine.host - 1);
-    return meet.cards && meet.seats && meet.machine_of && meet.world ? 0 : -ENOMEM;
+    return meet.cards && meet.seats && meet.machine_of && meet.world && meet.surroundings ? 0 : -ENOMEM;
 }
 
 static int exchange_cards(void)
@@ -272,9 +312,11 @@ int hm_meet(const struct hm_meet_plan *plan, struct hm_boot_world *world)
     if (!rc) rc = find_seats();
     if (!rc) {
         number_machines();
+        shrink(&meet.seats, (size_t)meet.machines * sizeof *meet.seats); /* before others point at it */
         rc = check_size();
     }
     if (!rc) rc = open_links(&job_fd);
+    if (!rc) keep_what_is_needed();
     meet.plan = NULL;
     if (rc) {
         hm_links_refuse();

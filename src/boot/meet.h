@@ -24,11 +24,12 @@ struct hm_meet_plan {
 };
 /* As hm_boot's start. */
 int hm_meet(const struct hm_meet_plan *plan, struct hm_boot_world *world);
-/* The number mentioned above. */
+/* The number mentioned above: 32 bits for the kernel, then 12, 10 and 10 for namespaces and user. */
 uint64_t hm_surroundings(void);
 
 /* As in hm_boot. */
 int hm_meet_gather(const void *mine, size_t len, void *all, const int *fds, int nfds, int *all_fds);
+const char *hm_meet_apart(int a, int b, bool *asked);
 void hm_meet_exit_all(int status);
 void hm_meet_stop(void);
 

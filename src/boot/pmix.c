@@ -238,6 +238,7 @@ const struct hm_boot hm_boot_pmix = {
     .descends = pmix_descends,
     .start = pmix_start,
     .gather = hm_meet_gather,
+    .apart = hm_meet_apart,
     .exit_all = hm_meet_exit_all,
     .stop = pmix_stop,
 };

@@ -424,6 +424,7 @@ const struct hm_boot hm_boot_uid = {
     .descends = uid_descends,
     .start = uid_start,
     .gather = hm_meet_gather,
+    .apart = hm_meet_apart,
     .exit_all = hm_meet_exit_all,
     .stop = uid_stop,
 };

@@ -84,41 +84,67 @@ static struct hm_transport_host host = {.moved = moved, .heard = heard, .tick = 
 
 /* --- start and stop --- */
 
-/* The addresses that all transports need, in rounds of what the bootstrap carries at a time; each begins
- * with its length. */
+/* Addresses travel in rounds of few bytes, so that most jobs, whose addresses are small, exchange no more than they need;
+ * each begins with its length. Kept are as many bytes of each as the longest has. */
+enum { ROUND = 128, LONGEST = 4096 };
 struct address {
-    uint64_t bytes;
-    char text[4096 - sizeof(uint64_t)];
+    uint16_t bytes;
+    char text[LONGEST - sizeof(uint16_t)];
 };
 
-static char *exchanged; /* all addresses, one behind the other */
+static char *exchanged; /* all addresses, `stride` bytes from one to the next */
+static size_t stride;
+static size_t told; /* bytes that each PE has told the others here */
 
-static size_t exchange_round(const struct address *mine, size_t at, char *all, const char *call)
+static HM_NORETURN void no_memory(const char *call) { hm_die(call, "out of memory"); }
+
+static void exchange_round(const struct address *mine, size_t at, char *part, const char *call)
 {
-    size_t npes = (size_t)hm_world.npes, longest = 0;
-    char *part = malloc(npes * HM_GATHER_MAX);
-    if (!part) hm_die(call, "out of memory");
-    int e = hm_world.boot->gather((const char *)mine + at, HM_GATHER_MAX, part, NULL, 0, NULL);
+    int e = hm_world.boot->gather((const char *)mine + at, ROUND, part, NULL, 0, NULL);
     if (e) hm_die(call, "the PEs could not exchange where their transport finds them: %s", strerror(-e));
-    for (size_t i = 0; i < npes; i++) {
-        struct address *a = (struct address *)(all + i * sizeof *a);
-        memcpy((char *)a + at, part + i * HM_GATHER_MAX, HM_GATHER_MAX);
-        if (a->bytes > longest) longest = a->bytes;
+    told += ROUND;
+}
+
+/* What of the addresses a round has brought goes to its place. */
+static void keep_round(const char *part, size_t at)
+{
+    const size_t head = offsetof(struct address, text);
+    size_t skip = at ? 0 : head, to = at ? at - head : 0, n = ROUND - skip;
+    if (to >= stride) return;
+    if (n > stride - to) n = stride - to;
+    for (size_t i = 0; i < (size_t)hm_world.npes; i++) memcpy(exchanged + i * stride + to, part + i * ROUND + skip, n);
+}
+
+static size_t longest(const char *part)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < (size_t)hm_world.npes; i++) {
+        uint16_t bytes;
+        memcpy(&bytes, part + i * ROUND, sizeof bytes);
+        if (bytes > most) most = bytes;
     }
-    free(part);
-    return longest;
+    return most;
 }
 
 /* Everybody does as many rounds as the longest address needs, which the first round tells. */
 static void exchange(const struct address *mine, const char *call)
 {
-    size_t npes = (size_t)hm_world.npes, head = offsetof(struct address, text), need = 0;
-    exchanged = malloc(npes * sizeof *mine);
-    if (!exchanged) hm_die(call, "out of memory");
-    for (size_t at = 0; at == 0 || at < head + need; at += HM_GATHER_MAX)
-        need = exchange_round(mine, at, exchanged, call);
-    for (size_t i = 0; i < npes; i++)
-        address[i] = exchanged + i * sizeof *mine + head;
+    size_t npes = (size_t)hm_world.npes, head = offsetof(struct address, text);
+    char *part = malloc(npes * ROUND);
+    if (!part) no_memory(call);
+    told = 0;
+    exchange_round(mine, 0, part, call);
+    stride = hm_round_up(longest(part), sizeof(uint64_t));
+    exchanged = malloc(npes * stride);
+    if (!exchanged) no_memory(call);
+    keep_round(part, 0);
+    for (size_t at = ROUND; at < head + stride; at += ROUND) {
+        exchange_round(mine, at, part, call);
+        keep_round(part, at);
+    }
+    free(part);
+    for (size_t i = 0; i < npes; i++) address[i] = exchanged + i * stride;
+    hm_debug("each PE tells where its transport finds it in %zu bytes, of which %zu are kept", told, stride);
 }
 
 /* The image of static data has a layout of its own in its memfd, so it is mapped here. */
@@ -202,11 +228,11 @@ void hm_far_start(const int descriptor[HM_SEGMENTS], const char *call)
     open_transport(descriptor, call);
     far = malloc(npes);
     address = malloc(npes * sizeof *address);
-    if (!far || !address) hm_die(call, "out of memory");
+    if (!far || !address) no_memory(call);
     size_t bytes = 0;
     int e = transport->address(mine.text, sizeof mine.text, &bytes);
     if (e) hm_die(call, "transport %s has no address for the other PEs: %s", transport->name, strerror(-e));
-    mine.bytes = bytes;
+    mine.bytes = (uint16_t)bytes;
     exchange(&mine, call);
     open_pack(call);
     e = transport->join(address);
@@ -396,6 +422,13 @@ void hm_far_message(int pe, const void *message, size_t bytes)
     if (!copy) hm_die(NULL, "out of memory for a message to PE %d", pe);
     memcpy(copy, message, bytes);
     transport->message(lane_of(&hm_ctx_inner), pe, copy, bytes, free, copy);
+}
+
+void hm_far_way(int pe, char *text, size_t size)
+{
+    char way[64];
+    int e = transport->way ? transport->way(lane_of(&hm_ctx_inner), pe, way, sizeof way) : -ENOSYS;
+    snprintf(text, size, "%s %s", transport->name, e ? "(it does not tell which)" : way);
 }
 
 void hm_far_fence(struct hm_ctx *ctx)

@@ -20,6 +20,9 @@ void hm_far_stop(void);
 /* The process ends without finalize. */
 void hm_far_halt(void);
 
+/* "ucx tcp/eth0": how this PE's operations reach that far PE, to which it connects. */
+void hm_far_way(int pe, char *text, size_t size);
+
 /* Is there any PE that is reached so? */
 HM_INLINE bool hm_far_any(void)
 {

@@ -62,6 +62,7 @@ struct hm_pack {
     char *memory;
     uint32_t buffers;
     HM_ALIGNED(HM_LINE) uint64_t free; /* change count << 32 | 1 + index of the first one */
+    uint32_t unused;                   /* buffers from here on have never been taken: their memory is not touched */
     uint32_t used, used_most;
     uint32_t *owed; /* [npes] bytes not yet applied there */
     struct hm_packer *packers, *spare;

@@ -64,7 +64,17 @@ void hm_pack_tell(struct hm_pack *pack)
 
 /* --- the pool --- */
 
-struct buffer *hm_pack_take(struct hm_pack *pack)
+static struct buffer *take_unused(struct hm_pack *pack)
+{
+    uint32_t i = __atomic_load_n(&pack->unused, __ATOMIC_RELAXED);
+    do {
+        if (i >= pack->buffers) return NULL;
+    } while (!__atomic_compare_exchange_n(&pack->unused, &i, i + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    pack->buffer[i].packet = (struct hm_packet *)(pack->memory + i * pack->packet);
+    return &pack->buffer[i];
+}
+
+static struct buffer *take_free(struct hm_pack *pack)
 {
     uint64_t head = __atomic_load_n(&pack->free, __ATOMIC_ACQUIRE), next;
     struct buffer *b;
@@ -74,6 +84,13 @@ struct buffer *hm_pack_take(struct hm_pack *pack)
         b = &pack->buffer[first - 1];
         next = (head & ~(uint64_t)UINT32_MAX) + ((uint64_t)1 << 32) + __atomic_load_n(&b->next, __ATOMIC_RELAXED);
     } while (!__atomic_compare_exchange_n(&pack->free, &head, next, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+    return b;
+}
+
+struct buffer *hm_pack_take(struct hm_pack *pack)
+{
+    struct buffer *b = take_free(pack);
+    if (!b && !(b = take_unused(pack))) return NULL;
     uint32_t used = __atomic_add_fetch(&pack->used, 1, __ATOMIC_RELAXED);
     if (used > __atomic_load_n(&pack->used_most, __ATOMIC_RELAXED))
         __atomic_store_n(&pack->used_most, used, __ATOMIC_RELAXED);
@@ -135,11 +152,6 @@ struct hm_pack *hm_pack_open(const struct hm_pack_config *config)
         hm_pack_close(pack);
         return NULL;
     }
-    for (uint32_t i = 0; i < pack->buffers; i++) {
-        pack->buffer[i].packet = (struct hm_packet *)(pack->memory + i * pack->packet);
-        pack->buffer[i].next = i + 1 < pack->buffers ? i + 2 : 0;
-    }
-    pack->free = 1;
     return pack;
 }
 
@@ -164,7 +176,7 @@ void hm_pack_close(struct hm_pack *pack)
         next = p->next;
         drop_packer(p);
     }
-    for (uint32_t i = 0; pack->buffer && i < pack->buffers; i++) free(pack->buffer[i].fetch);
+    for (uint32_t i = 0; pack->buffer && i < pack->unused; i++) free(pack->buffer[i].fetch);
     free(pack->memory);
     free(pack->buffer);
     free(pack->owed);

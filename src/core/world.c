@@ -22,6 +22,7 @@
 #include "core/huge.h"
 #include "core/image.h"
 #include "core/order.h"
+#include "core/paths.h"
 #include "core/place.h"
 #include "core/remote.h"
 #include "core/symm.h"
@@ -167,11 +168,10 @@ struct greeting {
     uint32_t program; /* hash of its file's name */
     int32_t machine;
     uint32_t cgroup_cores, asked_cores;
-    uint8_t membarrier, image_shared, affinity_known, mapped;
+    uint8_t membarrier, image_shared, affinity_known, mapped, paths;
     uint8_t affinity[64];
-    char because[148];
 };
-_Static_assert(sizeof(struct greeting) <= HM_GATHER_MAX, "a greeting must fit the wire");
+_Static_assert(sizeof(struct greeting) <= 112, "init exchanges at most 512 bytes for each PE: see doc/scale.md");
 
 struct start {
     struct hm_boot_world who;
@@ -180,6 +180,7 @@ struct start {
     struct greeting mine, *all;
     int *fds; /* heap, image and, on several machines, work memory of each PE; -1: of another machine */
     int nfds; /* of each */
+    const char *data_off_because; /* why static data is not shared; NULL: it is */
 };
 
 static void map_job(struct start *st, const char *call)
@@ -256,13 +257,12 @@ static void greet(struct start *st, const char *call)
     g->image_identity = st->image->identity;
     g->image_span = st->image->span;
     g->image_shared = st->image->fd >= 0;
-    const char *because = !hm_options.static_data ? "SHMEM_STATIC is off" : st->image->because;
-    snprintf(g->because, sizeof g->because, "%s", because ? because : "");
     g->cgroup_cores = (uint32_t)hm_os_cgroup_cores();
     g->asked_cores = hm_options.cores < INT_MAX ? (uint32_t)hm_options.cores : INT_MAX;
     g->affinity_known = hm_os_affinity(g->affinity, sizeof g->affinity);
     g->membarrier = hm_options.membarrier && hm_os_membarrier_register() == 0;
     g->mapped = hm_options.mapped;
+    g->paths = hm_paths_asked(call);
     g->machine = st->who.machine;
     g->program = program_name_hash();
     st->nfds = st->who.machines > 1 ? 3 : 2;
@@ -340,16 +340,33 @@ static void agree_on_program(const struct start *st, const char *call)
     }
 }
 
+/* The first PE that could not share its static data, where others could, tells why. Collective: all have seen who can. */
+struct excuse {
+    char text[192];
+};
+static const char *hear_excuse(const struct start *st, const char *own, const char *call)
+{
+    static struct excuse first;
+    struct excuse mine, *all = malloc((size_t)st->who.npes * sizeof *all);
+    if (!all) hm_die(call, "out of memory");
+    snprintf(mine.text, sizeof mine.text, "%s", own ? own : "");
+    int pe = 0, e = hm_world.boot->gather(&mine, sizeof mine, all, NULL, 0, NULL);
+    if (e) hm_die(call, "the PEs could not exchange why static data is not shared: %s", strerror(-e));
+    while (st->all[pe].image_shared) pe++;
+    first = all[pe];
+    free(all);
+    return own ? own : first.text;
+}
+
 /* Static data is shared when all PEs could share it and run the same program; NULL, or why not. */
-static const char *agree_on_data(const struct start *st)
+static const char *agree_on_data(const struct start *st, const char *call)
 {
     static char because[192];
-    if (st->image->fd < 0) return hm_options.static_data ? st->image->because : "SHMEM_STATIC is off"; /* in full */
-    for (int i = 0; i < st->who.npes; i++)
-        if (!st->all[i].image_shared) {
-            snprintf(because, sizeof because, "%s", st->all[i].because);
-            return because;
-        }
+    const char *own = st->image->fd >= 0 ? NULL : hm_options.static_data ? st->image->because : "SHMEM_STATIC is off";
+    int can = 0;
+    for (int i = 0; i < st->who.npes; i++) can += st->all[i].image_shared;
+    if (can && can < st->who.npes) return hear_excuse(st, own, call);
+    if (own) return own;
     for (int i = 1; i < st->who.npes; i++)
         if (st->all[i].image_identity != st->all[0].image_identity) {
             snprintf(because, sizeof because, "PE 0 and PE %d run different programs", i);
@@ -373,7 +390,7 @@ static void map_peers(struct start *st, const char *call)
     hm_symm.heap_base = (uintptr_t)hm_symm.peer[hm_world.pe].heap;
     hm_symm.data_base = st->image->base;
     hm_symm.data_span = st->image->span;
-    hm_symm.data_off_because = npes == 1 ? NULL : agree_on_data(st);
+    hm_symm.data_off_because = st->data_off_because;
     if (!hm_symm.data_off_because) hm_remote_map_data(st->fds, st->nfds, st->image, call);
     hm_symm.real_data_limit = hm_symm.data_off_because ? 0 : hm_symm.data_span;
     hm_symm.data_limit = hm_symm_is_open() ? hm_symm.real_data_limit : 0;
@@ -466,14 +483,17 @@ static void open_world(const char *call)
     agree_on_waiting(&st);
     agree_on_ways(&st, call);
     agree_on_program(&st, call);
+    if (st.who.npes > 1) st.data_off_because = agree_on_data(&st, call);
     map_peers(&st, call);
     if (hm_alloc_start(hm_symm.heap_size, st.heap_fd)) hm_die(call, "out of memory for the records of the heap");
     hm_huge_start();
     hm_symm.npes = (unsigned)hm_world.npes;
     hm_team_start();
     hm_far_start((int[HM_SEGMENTS]){st.heap_fd, st.image->fd, st.work_fd}, call);
+    bool paths = st.all[0].paths;
     close_descriptors(&st);
     print_banner();
+    if (paths) hm_paths_show(call);
     if (hm_options.signals) hm_fault_install();
     static bool exit_hook;
     if (!exit_hook) on_exit(at_exit, NULL);

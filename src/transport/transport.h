@@ -123,6 +123,10 @@ struct hm_transport {
     void (*wake_at)(uint64_t ns);
     void (*fence)(struct hm_lane *lane); /* order per target PE */
     void (*quiet)(struct hm_lane *lane); /* everything of the lane is done and visible to all PEs */
+
+    /* What carries the bytes of this lane to that PE, to which it connects, for people: "tcp/eth0", "rc_verbs/mlx5_0:1".
+     * 0 or -errno. NULL: it cannot tell. */
+    int (*way)(struct hm_lane *lane, int pe, char *text, size_t size);
 };
 
 /* What a module exports, by this name. */

@@ -213,6 +213,7 @@ static void set_environment(const struct hm_run *run)
     hm_python_path();
     if (run->heap) setenv("SHMEM_SYMMETRIC_SIZE", run->heap, 1);
     if (run->check) setenv("SHMEM_CHECK", "1", 1);
+    if (run->verbose) setenv("SHMEM_PATHS", "on", 0);
 }
 
 /* Passes on a variable of the environment, unless the program gets another value. */

@@ -1,6 +1,7 @@
 /* shmem-info: version, options with value, origin and help, and what this machine can do. */
 #define _GNU_SOURCE
 #include "machine.h"
+#include "paths.h"
 #include "base/option.h"
 #include "base/version.h"
 #include "boot/boot.h"
@@ -13,13 +14,14 @@
 extern char **environ;
 
 static const char usage[] =
-    "usage: shmem-info [--options | --machine] [--json] | --version | --help\n"
+    "usage: shmem-info [--options | --machine] [--json] | --paths | --version | --help\n"
     "\n"
     "Shows what hbmesh is, how it is set up here, and what this machine lets it do.\n"
     "\n"
     "  --options   only the options: name, value, where the value comes from, what it is for\n"
     "  --machine   only the machine: each facility the library uses, and what it does without\n"
     "  --json      the same as one JSON object\n"
+    "  --paths     in a job (oshrun -n 8 shmem-info --paths): which way its PEs take to each other, and why\n"
     "  --version   one line: hbmesh and the OpenSHMEM version it implements\n"
     "  --help      this text\n"
     "\n"
@@ -168,6 +170,11 @@ int main(int argc, char **argv)
             options = false;
         } else if (!strcmp(a, "--json")) {
             json = true;
+        } else if (!strcmp(a, "--paths") && argc == 2) {
+            return hm_paths_join();
+        } else if (!strcmp(a, "--paths")) {
+            fputs("shmem-info: --paths stands alone\n", stderr);
+            return 2;
         } else if (!strcmp(a, "--version")) {
             return printf("hbmesh %s, OpenSHMEM 1.6\n", HM_VERSION) < 0;
         } else if (!strcmp(a, "--help") || !strcmp(a, "-h")) {

@@ -235,6 +235,7 @@ const struct hm_transport hm_ucx_transport = {
     .wake_at = hm_ucx_thread_wake_at,
     .fence = fence,
     .quiet = quiet,
+    .way = hm_ucx_way,
 };
 
 __attribute__((visibility("default"))) const struct hm_transport_module hm_transport_module = {

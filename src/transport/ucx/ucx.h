@@ -144,6 +144,9 @@ void hm_ucx_thread_kick(void);   /* a lane has something under way now, and had 
 void hm_ucx_thread_send(void);   /* a lane has a message that must be helped away */
 void hm_ucx_thread_wake_at(uint64_t ns);
 
+/* way.c */
+int hm_ucx_way(struct hm_lane *lane, int pe, char *text, size_t size);
+
 /* op.c */
 extern const struct hm_transport hm_ucx_transport;
 
