@@ -20,7 +20,7 @@ check | check-all)
     needs="$needs bash=bash python3=python3"
     wishes="gcc=gcc g++=g++ clang=clang pkg-config|pkgconf=pkg-config gdb=gdb man=man-db py:numpy=python3-numpy
         py:Python.h=python3-dev py:pytest=python3-pytest py:cffi=python3-cffi py:ensurepip=python3-venv
-        py:mpi4py=python3-mpi4py ip=iproute2 h:openssl/evp.h=libssl-dev
+        py:mpi4py=python3-mpi4py py:torch=python3-torch ip=iproute2 h:openssl/evp.h=libssl-dev
         h:ucp/api/ucp.h=libucx-dev mpirun=openmpi-bin mpicc=libopenmpi-dev h:pmix.h=libpmix-dev"
     ;;
 bench) wishes="ip=iproute2 iperf3=iperf3 h:ucp/api/ucp.h=libucx-dev mpirun=openmpi-bin h:pmix.h=libpmix-dev" ;;
