@@ -25,7 +25,7 @@ foreach(doc README.md README.zh-CN.md LICENSE CHANGELOG.md)
     endif()
 endforeach()
 
-install(FILES doc/guide.md doc/design.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/doc)
+install(FILES doc/guide.md doc/machines.md doc/scale.md doc/design.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/doc)
 
 # Writes the files for a library folder that lies at `libdir` under a prefix.
 function(hbmesh_package_files out libdir)
