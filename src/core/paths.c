@@ -69,7 +69,7 @@ struct ways {
     int *target;  /* by machine: the PE there that is asked for; -1: none */
     uint8_t *set; /* by machine: those of the way at hand */
     struct hm_way *way;
-    int count;
+    int count, asked; /* ways, machines */
 };
 
 /* The one with the same number among the PEs of its machine, so that the PEs of a machine do not all ask for one. */
@@ -98,7 +98,7 @@ static void add(struct ways *w, int machine)
     w->set[machine] = (uint8_t)(k + 1);
 }
 
-/* "the other machines" where it is all of them. */
+/* "the other machines" where it is all of them, whose way is known. */
 static void name_targets(struct ways *w, int k)
 {
     char list[150], *to = w->way[k].to;
@@ -106,10 +106,12 @@ static void name_targets(struct ways *w, int k)
     uint8_t *mine = calloc((size_t)machines, 1);
     for (int m = 0; mine && m < machines; m++) n += mine[m] = w->set[m] == k + 1;
     if (mine) hm_ways_list(mine, machines, list, sizeof list);
-    bool own = mine && mine[hm_places.machine];
+    bool own = mine && mine[hm_places.machine], all_asked = n == w->asked && w->count == 1;
     if (!mine)
         snprintf(to, sizeof w->way->to, "some machines");
-    else if (n == machines - !own && w->count == 1)
+    else if (all_asked && n < machines - 1) /* the same words for all PEs, so that they share a line */
+        snprintf(to, sizeof w->way->to, "the next %d machines", MOST_MACHINES);
+    else if (all_asked)
         snprintf(to, sizeof w->way->to, "%s", own ? "all others" : machines == 2 ? "the other machine" : "the other machines");
     else
         snprintf(to, sizeof w->way->to, "machine%s %s", n > 1 ? "s" : "", list);
@@ -120,7 +122,10 @@ static void find_ways(struct ways *w)
 {
     choose_targets(w);
     for (int m = 0; m < hm_places.machines; m++)
-        if (w->target[m] >= 0) add(w, m);
+        if (w->target[m] >= 0) {
+            w->asked++;
+            add(w, m);
+        }
     for (int k = 0; k < w->count; k++) name_targets(w, k);
 }
 

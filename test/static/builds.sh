@@ -60,6 +60,8 @@ have "$CC" -static-pie && "$OSHCC" -static-pie -fPIE -w -O1 "$source" -o job-sta
     says 'static data is not shared: .*linked statically' "$OSHRUN" -n 2 ./job-static-pie
 "$OSHCC" -w -O1 -DOTHER '-DBIG=(2ul<<20)' "$source" -o other || exit 1
 says 'static data is not shared: .*different programs' "$OSHRUN" -n 1 ./job : -n 1 ./other
+# One that cannot tells the others why.
+says 'static data is not shared: SHMEM_STATIC is off' "$OSHRUN" -n 1 ./job : -n 1 -x SHMEM_STATIC=off ./job
 cp job same # a copy is the same program if it has a build id
 if readelf -n job 2>/dev/null | grep -q 'Build ID'; then
     "$OSHRUN" -n 1 ./job : -n 2 ./same || fail "two copies of one program"
