@@ -166,8 +166,7 @@ static int say_none(const struct hm_run *run)
 {
     static const char *const wanted[] = {
         [HM_LAUNCHER_ANY] =
-            "there is no prterun, no mpirun of Open MPI and, outside of an allocation of Slurm, no srun to "
-            "use in PATH",
+            "there is no prterun and no mpirun of Open MPI in PATH, and no allocation of Slurm to use srun in",
         [HM_LAUNCHER_MPIRUN] = "there is no mpirun of Open MPI in PATH",
         [HM_LAUNCHER_PRTERUN] = "there is no prterun in PATH",
         [HM_LAUNCHER_SRUN] = "there is no srun with PMIx (srun --mpi=list) in PATH",

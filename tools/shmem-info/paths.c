@@ -9,6 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef HM_LIBDIR
+#define HM_LIBDIR "lib"
+#endif
+
 extern char **environ;
 
 /* shmem-info is of use where the library cannot be loaded, so it is not linked with it. */
