@@ -405,10 +405,26 @@ static void have_the_last_word(int sig, const siginfo_t *info, const void *conte
     hm_image_trim_core();
 }
 
+/* UCX aborts, on any of its threads, when it is asked for something on a connection that has just failed. A PE that such a
+ * connection led to has died or left: the launcher, who knows why, has the first word here as in far.c, and it ends this PE. */
+static void hear_launcher(int sig)
+{
+    enum { FIRST_WORD_MS = 300 };
+    if (sig != SIGABRT || !hm_world.job || !hm_symm.far) return;
+    for (int i = 0; i < FIRST_WORD_MS; i++) {
+        struct timespec ms = {0, 1000000};
+        if (__atomic_load_n(&hm_world.job->stopping, __ATOMIC_ACQUIRE)) _exit(hm_world.job->exit_status);
+        nanosleep(&ms, NULL);
+    }
+}
+
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
     int saved = errno;
-    if (hm_world.pid == getpid()) have_the_last_word(sig, info, context); /* a child of fork is no PE */
+    if (hm_world.pid == getpid()) { /* a child of fork is no PE */
+        hear_launcher(sig);
+        have_the_last_word(sig, info, context);
+    }
     pass_on(sig, info);
     errno = saved;
 }

@@ -94,7 +94,7 @@ static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
     const struct hm_ucx_link *link = arg;
     (void)ep;
     if (!__atomic_load_n(&hm_ucx.leaving, __ATOMIC_SEQ_CST))
-        hm_ucx.host->fail(link->pe, ucs_status_string(status));
+        hm_ucx_fail(link->pe, status);
 }
 
 static struct hm_ucx_link *link_make(struct hm_lane *lane, int pe)
@@ -113,7 +113,7 @@ static struct hm_ucx_link *link_make(struct hm_lane *lane, int pe)
         .err_handler = {.cb = on_error, .arg = link},
     };
     ucs_status_t status = ucp_ep_create(lane->worker, &params, &link->ep);
-    if (status != UCS_OK) hm_ucx.host->fail(pe, ucs_status_string(status));
+    if (status != UCS_OK) hm_ucx_fail(pe, status);
     return link;
 }
 
@@ -191,7 +191,7 @@ void hm_ucx_turn(struct hm_lane *lane, int *still)
 void hm_ucx_check(ucs_status_t status, int pe)
 {
     if (hm_likely(status == UCS_OK) || __atomic_load_n(&hm_ucx.leaving, __ATOMIC_SEQ_CST)) return;
-    hm_ucx.host->fail(pe, ucs_status_string(status));
+    hm_ucx_fail(pe, status);
 }
 
 void hm_ucx_wait(struct hm_lane *lane, ucs_status_ptr_t request, int pe)

@@ -176,7 +176,7 @@ static uint64_t atomic(struct hm_lane *lane, enum hm_amo op, struct hm_place wor
 static void order(struct hm_lane *lane)
 {
     ucs_status_t status = ucp_worker_fence(lane->worker);
-    if (status != UCS_OK) hm_ucx.host->fail(-1, ucs_status_string(status));
+    if (status != UCS_OK) hm_ucx_fail(-1, status);
 }
 
 static void put_signal(struct hm_lane *lane, struct hm_place to, const void *from, size_t bytes,

@@ -186,6 +186,7 @@ int hm_ucx_start(const struct hm_transport_host *host)
     sigset_t before;
     hm_ucx = (struct hm_ucx){.host = host, .target_fd = -1};
     hm_ucx_signals_off(&before);
+    hm_ucx_hear_log();
     ucs_status_t status = open_context();
     int e = status == UCS_OK ? open_target() : hm_ucx_say("cannot be initialised", status);
     hm_ucx_signals_back(&before);

@@ -82,6 +82,10 @@ int hm_ucx_worker_open(ucp_worker_h *worker, int *fd);
 void hm_ucx_signals_off(sigset_t *before);
 void hm_ucx_signals_back(const sigset_t *before);
 
+/* log.c */
+void hm_ucx_hear_log(void);
+void hm_ucx_fail(int pe, ucs_status_t status) HM_NORETURN; /* pe: -1 for none */
+
 /* open.c */
 const char *hm_ucx_probe(void);
 int hm_ucx_start(const struct hm_transport_host *host);
