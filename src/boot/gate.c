@@ -65,13 +65,31 @@ void hm_address_print(const struct hm_address *at, char *text, size_t size)
     snprintf(text, size, "%s port %u", ip, at->port);
 }
 
+/* Those that hold on one link only are of no use to others. */
 static bool is_usable(const struct ifaddrs *i, bool loopback)
 {
     if (!i->ifa_addr || !(i->ifa_flags & IFF_UP) || !(i->ifa_flags & IFF_LOOPBACK) == loopback) return false;
-    if (i->ifa_addr->sa_family == AF_INET) return true;
+    if (i->ifa_addr->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)i->ifa_addr)->sin_addr.s_addr) >> 16 != 0xa9fe;
     return i->ifa_addr->sa_family == AF_INET6 &&
            !IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)i->ifa_addr)->sin6_addr);
 }
+
+/* Bridges of containers and virtual machines have the same addresses on many hosts: they come last. */
+static bool is_inward(const char *name)
+{
+    static const char *const starts[] = {"docker", "br-", "virbr", "podman", "cni", "lxcbr", "lxdbr", "incusbr"};
+    for (size_t i = 0; i < HM_COUNT(starts); i++)
+        if (!strncmp(name, starts[i], strlen(starts[i]))) return true;
+    return false;
+}
+
+/* The lower the better: IPv4 is what most networks route, but where it has only bridges IPv6 goes before. */
+static int rank_of(const struct ifaddrs *i)
+{
+    return 2 * is_inward(i->ifa_name) + (i->ifa_addr->sa_family == AF_INET6);
+}
+#define RANKS 4
 
 int hm_own_addresses(struct hm_address *to, int most, uint16_t port)
 {
@@ -79,9 +97,9 @@ int hm_own_addresses(struct hm_address *to, int most, uint16_t port)
     int n = 0;
     if (getifaddrs(&all) != 0) all = NULL;
     for (int loopback = 0; loopback < 2 && !n; loopback++)
-        for (int family = 0; family < 2; family++) /* IPv4 first */
+        for (int rank = 0; rank < RANKS; rank++)
             for (const struct ifaddrs *i = all; i && n < most; i = i->ifa_next)
-                if (is_usable(i, loopback) && i->ifa_addr->sa_family == (family ? AF_INET6 : AF_INET))
+                if (is_usable(i, loopback) && rank_of(i) == rank)
                     hm_address_from(&to[n++], i->ifa_addr, port);
     if (all) freeifaddrs(all);
     for (int i = n; i < most; i++)

@@ -25,6 +25,7 @@
 #define GRACE (500 * MS)      /* for a PE that leaves through its exit handlers */
 #define LATE (1000 * MS)      /* more, for the one that has called global_exit */
 #define RUMOUR (1000 * MS)    /* what another PE of a machine gets to tell how one there has died */
+#define ON_ITS_WAY (200 * MS) /* what a word gets that comes another way, where no such PE is seen */
 #define STRAGGLERS (500 * MS) /* what PE 0 waits beyond GRACE, until it kills */
 
 /* One end of a lifeline. */
@@ -34,6 +35,8 @@ struct line {
     const struct hm_far_line *far;    /* NULL: to a PE of this machine */
     char part[sizeof(struct hm_msg)]; /* of a message: TCP knows no packets */
     size_t have;
+    bool ended; /* without a word, with `error` if it broke */
+    int error;
 };
 
 static struct {
@@ -53,7 +56,7 @@ static struct {
     int status;
     uint64_t deadline;
     const struct hm_far_line *dead; /* its link has closed, and nobody has told why; NULL: none */
-    uint64_t dead_since;
+    uint64_t dead_since, dead_wait;
     pthread_mutex_t lock; /* descriptors of lines, `ending` and what belongs to it */
 } life = {.wake = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -107,10 +110,14 @@ static void end_locked(int status, uint64_t grace)
     wake_sleepers();
 }
 
+/* Also from the handler of a fault, be it one of the thread that holds the lock. */
 void hm_lifelines_end(int status)
 {
     if (!life.running) return;
-    pthread_mutex_lock(&life.lock);
+    for (int i = 0; pthread_mutex_trylock(&life.lock) != 0; i++) {
+        if (i == 300) return;
+        usleep(1000);
+    }
     end_locked(status, GRACE + LATE);
     pthread_mutex_unlock(&life.lock);
     eventfd_write(life.wake, 1);
@@ -241,7 +248,7 @@ static void far_death(const struct hm_far_line *far)
 static void tell_rumour(void)
 {
     if (!life.dead || life.ending || life.stopping) return;
-    if (hm_os_now() - life.dead_since > (life.pe ? 3 * RUMOUR : RUMOUR)) far_death(life.dead);
+    if (hm_os_now() - life.dead_since > life.dead_wait) far_death(life.dead);
 }
 
 /* A link to another machine has closed without a word: with an error when its host does not answer, else because the PE
@@ -254,11 +261,12 @@ static void on_far_end(const struct hm_far_line *far, int error)
     } else if (error && error != ECONNRESET && error != EPIPE) {
         say("host %s (%s) no longer answers: %s; the job is ended", far->host, far->pes, strerror(error));
         end_locked(1, GRACE);
-    } else if (life.pe == 0 && !has_other_line(far)) {
-        far_death(life.dead ? life.dead : far);
-    } else if (!life.dead) {
-        life.dead = far;
+    } else {
+        uint64_t wait = life.pe ? 3 * RUMOUR : has_other_line(far) ? RUMOUR : ON_ITS_WAY;
+        if (life.dead && wait >= life.dead_wait) return;
+        if (!life.dead) life.dead = far;
         life.dead_since = hm_os_now();
+        life.dead_wait = wait;
     }
 }
 
@@ -285,24 +293,36 @@ static int hear(struct line *l, struct hm_msg *head, int *error)
     return 1;
 }
 
-static void on_news(int i)
+/* Returns whether the line has ended without a word. */
+static bool on_news(struct line *l, int *error)
 {
-    struct line *l = &life.line[i];
     struct hm_msg head = {0};
-    int error = 0, rc = hear(l, &head, &error);
-    if (!rc) return;
+    int rc = hear(l, &head, error);
     if (rc > 0 && head.type == HM_MSG_EXIT_ALL) {
         if (l->far && !life.ending && hm_die_claim) hm_die_claim(); /* it is said there */
         end_locked(head.arg, GRACE);
-        return;
+    } else if (rc > 0 && head.type == HM_MSG_FINALIZED) {
+        drop_line(l);
+    } else {
+        return rc != 0;
     }
-    if (rc < 0 || head.type != HM_MSG_FINALIZED) {
+    return false;
+}
+
+/* First the words that came on any line: the launcher may end PEs here because of a death elsewhere that one tells of. */
+static void hear_all(const struct pollfd *fds)
+{
+    for (int i = 0; i < life.count; i++)
+        life.line[i].ended = fds[i].revents && life.line[i].fd >= 0 && on_news(&life.line[i], &life.line[i].error);
+    for (int i = 0; i < life.count; i++) {
+        struct line *l = &life.line[i];
+        if (!l->ended) continue;
         if (l->far)
-            on_far_end(l->far, error);
+            on_far_end(l->far, l->error);
         else
             on_death(i);
+        drop_line(l);
     }
-    drop_line(l);
 }
 
 /* fds: the lines, the wake, the mark */
@@ -312,8 +332,7 @@ static void look(const struct pollfd *fds)
     if (fds[life.count].revents) eventfd_read(life.wake, &ignored);
     if (fds[life.count + 1].revents) hm_mark_answer();
     pthread_mutex_lock(&life.lock);
-    for (int i = 0; i < life.count; i++)
-        if (fds[i].revents && life.line[i].fd >= 0) on_news(i);
+    hear_all(fds);
     tell_rumour();
     if (life.ending) end_if_due();
     pthread_mutex_unlock(&life.lock);

@@ -187,15 +187,26 @@ static bool try_memory(int wire, const struct join *j)
     return well;
 }
 
-int hm_links_join(const struct hm_meeting_place *place, int pe)
+/* It may wait for room in the queue, and a signal of the program's is no answer. */
+static bool connect_to(int wire, const struct hm_meeting_place *place)
 {
     struct sockaddr_un at;
+    socklen_t length = address_of(place, &at);
+    int rc;
+    do
+        rc = connect(wire, (void *)&at, length);
+    while (rc != 0 && errno == EINTR);
+    return rc == 0;
+}
+
+int hm_links_join(const struct hm_meeting_place *place, int pe)
+{
     struct join j = {.pe = pe};
     pid_t pid;
     int wire = open_socket(0);
     if (wire < 0) return wire;
     memcpy(j.secret, place->secret, sizeof j.secret);
-    if (connect(wire, (void *)&at, address_of(place, &at)) != 0 || !is_own_user(wire, &pid) ||
+    if (!connect_to(wire, place) || !is_own_user(wire, &pid) ||
         !try_memory(wire, &j)) {
         close(wire);
         return 0;
@@ -211,6 +222,7 @@ static void forget_meeting(void)
     drop_all(&joined, world_npes);
     free(joined_pids);
     joined_pids = NULL;
+    explicit_bzero(here.secret, sizeof here.secret);
 }
 
 void hm_links_refuse(void)

@@ -213,8 +213,15 @@ static void keep_what_is_needed(void)
 
 /* --- the bootstrap's calls --- */
 
+static void wipe_secrets(void)
+{
+    for (int i = 0; meet.cards && i < meet.npes; i++)
+        explicit_bzero(meet.cards[i].secret, sizeof meet.cards[i].secret);
+}
+
 static void forget(void)
 {
+    wipe_secrets();
     free(meet.cards);
     free(meet.seats);
     free(meet.machine_of);
@@ -254,7 +261,10 @@ static int exchange_cards(void)
 
 static int open_net(struct hm_far_line **far, int *count)
 {
-    if (meet.machines == 1 || meet.local_pe > 1) return 0;
+    if (meet.machines == 1 || meet.local_pe > 1) {
+        hm_net_close();
+        return 0;
+    }
     struct hm_net_plan plan = {.pe = meet.pe,
                                .deputy = meet.local_pe == 1,
                                .npes = meet.npes,
@@ -268,7 +278,9 @@ static int open_net(struct hm_far_line **far, int *count)
         plan.key.size = sizeof meet.cards[0].secret;
         memcpy(plan.key.bytes, meet.cards[0].secret, sizeof meet.cards[0].secret);
     }
-    return hm_net_open(&plan, far, count);
+    int rc = hm_net_open(&plan, far, count);
+    explicit_bzero(&plan.key, sizeof plan.key);
+    return rc;
 }
 
 static int open_links(int *job_fd)
@@ -320,9 +332,11 @@ int hm_meet(const struct hm_meet_plan *plan, struct hm_boot_world *world)
     meet.plan = NULL;
     if (rc) {
         hm_links_refuse();
+        hm_net_close();
         forget();
         return rc;
     }
+    wipe_secrets();
     *world = (struct hm_boot_world){.pe = meet.pe,
                                     .npes = meet.npes,
                                     .machine = meet.machine_of[meet.pe],

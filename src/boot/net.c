@@ -74,8 +74,6 @@ static void list_pes(int machine, char *text, size_t size)
 
 static void let_go_in_child(void)
 {
-    if (door >= 0) close(door);
-    door = -1;
     hm_net_close();
 }
 
@@ -295,6 +293,7 @@ int hm_net_open(const struct hm_net_plan *plan, struct hm_far_line **lines, int 
     if (r && rc != -ENOMEM) hm_reach_stop(r);
     free(r);
     hm_gate_close(&net.gate);
+    explicit_bzero(&net.plan.key, sizeof net.plan.key);
     *count = 0;
     if (!rc) add_lines(*lines, count);
     if (!rc) return 0;
@@ -314,6 +313,8 @@ static void close_wire(struct neighbour *n)
 /* The lifelines are the watch's. */
 void hm_net_close(void)
 {
+    if (door >= 0) close(door); /* nobody has come to need it */
+    door = -1;
     if (!net.open) return;
     close_wire(&net.up);
     for (int i = 0; i < FAN_OUT; i++)

@@ -1,6 +1,6 @@
 /* Rank and size are given: by the program with a unique id (shmemx_init_attr), or by the environment that torchrun and
  * many other launchers make. MASTER_PORT itself is never opened, since the launcher's own store may hold it. This file
- * finds out what the job is called, which secret it has and where PE 0 may be; root.c and meet.c do the rest. */
+ * finds out what the job is called, which secret it has and where its root may be; root.c and meet.c do the rest. */
 #define _GNU_SOURCE
 #include "boot/boot.h"
 
@@ -112,16 +112,12 @@ static int read_id(const struct hm_boot_attr *attr)
     return 0;
 }
 
-/* The socket of an id that this process has made. Others would wait in vain for one that is not PE 0: it is closed then. */
-static int door_of_id(int pe)
+/* What this process knows of the id, if it has made it. */
+static const struct made *made_here(void)
 {
-    for (unsigned i = 0; i < made_count && i < HM_COUNT(made); i++) {
-        if (memcmp(made[i].name, id.name, sizeof id.name) != 0) continue;
-        if (pe == 0) return made[i].door;
-        if (made[i].door >= 0) close(made[i].door);
-        made[i].door = -1;
-    }
-    return -1;
+    for (unsigned i = 0; i < made_count && i < HM_COUNT(made); i++)
+        if (!memcmp(made[i].name, id.name, sizeof id.name)) return &made[i];
+    return NULL;
 }
 
 static void find_by_id(struct hm_reach *reach)
@@ -166,7 +162,9 @@ static int read_secret_file(const char *path)
     if (rc != 0 || n < 0 || !S_ISREG(st.st_mode)) return say_bad_file(path, "it is no file that can be read");
     if (st.st_mode & 077) return say_bad_file(path, "others than its owner may use it; give it mode 0600");
     if (st.st_uid != geteuid() && st.st_uid != 0) return say_bad_file(path, "it belongs to another user");
-    return take_secret(text, (size_t)n, "SHMEM_SECRET_FILE");
+    rc = take_secret(text, (size_t)n, "SHMEM_SECRET_FILE");
+    explicit_bzero(text, sizeof text);
+    return rc;
 }
 
 static int read_secret(void)
@@ -270,17 +268,18 @@ static void find_by_environment(struct hm_reach *reach)
 }
 
 /* Only an address of one's own can be bound. */
-static bool is_master_here(void)
+enum master { HERE, ELSEWHERE, UNKNOWN };
+static enum master where_is_master(void)
 {
     struct addrinfo *all = resolve();
-    bool here = false;
+    bool here = false, known = all != NULL;
     for (const struct addrinfo *i = all; i && !here; i = i->ai_next) {
         int fd = socket(i->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         here = fd >= 0 && bind(fd, i->ai_addr, i->ai_addrlen) == 0;
         if (fd >= 0) close(fd);
     }
     if (all) freeaddrinfo(all);
-    return here;
+    return here ? HERE : known ? ELSEWHERE : UNKNOWN;
 }
 
 static int read_environment(struct hm_boot_world *world)
@@ -343,39 +342,49 @@ static void count_round(void)
     memcpy(last, job, sizeof job);
 }
 
-/* Where the others come to, or where PE 0 is; *own: the door is this call's. */
-static int plan_tcp(struct hm_root_plan *plan, bool *own)
+/* All meet at the process that has made the id, the only one whose addresses they know. It may be none of the PEs, as a
+ * parent that forks them: so PE 0 serves as well where it is on the same machine, and who comes first is the root. */
+static int plan_by_id(struct hm_root_plan *plan)
 {
-    bool by_id = hm_boot_get_attr() != NULL;
-    plan->door = -1;
-    *own = false;
-    if (by_id) {
-        plan->door = door_of_id(plan->pe);
-        plan->near = id.surroundings == hm_surroundings();
-        plan->find = id.port ? find_by_id : NULL;
-        return 0;
-    }
-    if (from_elsewhere() != SOMEBODY) return 0;
-    if (plan->pe) {
-        plan->find = find_by_environment;
-        plan->near = is_master_here();
-        return 0;
-    }
-    plan->door = open_door();
-    *own = plan->door >= 0;
-    return plan->door < 0 ? plan->door : 0;
+    const struct made *maker = made_here();
+    bool here = id.surroundings == hm_surroundings();
+    plan->what = "the program gave rank, size and unique id";
+    plan->hint = "; for PEs on other machines, a PE of the job must have made the id";
+    plan->absent = here ? "who made the unique id, or PE 0," : "the PE that made the unique id";
+    plan->others = true;
+    plan->root = maker || (here && plan->pe == 0);
+    plan->door = maker ? maker->door : -1;
+    plan->near = here;
+    plan->find = id.port && !maker ? find_by_id : NULL;
+    return 0;
+}
+
+static int plan_by_environment(struct hm_root_plan *plan)
+{
+    bool open = from_elsewhere() == SOMEBODY;
+    plan->what = "RANK, WORLD_SIZE and MASTER_PORT are set (SHMEM_BOOT=single: jobs of one PE)";
+    plan->hint = "; for PEs on other machines set SHMEM_SECRET or SHMEM_SECRET_FILE";
+    plan->root = plan->pe == 0;
+    plan->door = plan->root && open ? open_door() : -1;
+    if (plan->root) return open && plan->door < 0 ? plan->door : 0;
+    bool all_here = number(environ, "LOCAL_WORLD_SIZE") == plan->npes;
+    enum master master = all_here ? HERE : where_is_master();
+    plan->near = master == HERE;
+    plan->find = open ? find_by_environment : NULL;
+    if (!open && master == ELSEWHERE)
+        plan->only_near = "MASTER_ADDR is not this machine: the job is on several machines, and without a secret "
+                          "anybody could join it: set SHMEM_SECRET or SHMEM_SECRET_FILE for all PEs, or "
+                          "SHMEM_UID_INSECURE=1";
+    return 0;
 }
 
 static int meet(struct hm_boot_world *world)
 {
     char name[100];
-    bool own;
+    bool by_id = hm_boot_get_attr() != NULL;
     struct hm_root_plan root = {
         .pe = world->pe,
         .npes = world->npes,
-        .what = hm_boot_get_attr()
-                    ? "the program gave rank, size and unique id"
-                    : "RANK, WORLD_SIZE and MASTER_PORT are set (SHMEM_BOOT=single: jobs of one PE)",
         .name = name,
         .job = hm_hash_text(HM_HASH_START, job) + (uint64_t)round_now,
         .key = &key};
@@ -384,9 +393,9 @@ static int meet(struct hm_boot_world *world)
     if (world->npes == 1) return hm_meet(&plan, world);
     snprintf(name, sizeof name, "hbmesh-job-%u-%016llx-%d", (unsigned)geteuid(),
              (unsigned long long)hm_hash_text(HM_HASH_START, job), round_now);
-    int rc = plan_tcp(&root, &own);
+    int rc = by_id ? plan_by_id(&root) : plan_by_environment(&root);
     if (!rc) rc = hm_root_open(&root);
-    if (own) close(root.door);
+    if (!by_id && root.door >= 0) close(root.door);
     if (rc) return rc;
     rc = hm_meet(&plan, world);
     if (rc) hm_root_refuse();
@@ -402,6 +411,8 @@ static int uid_start(struct hm_boot_world *world)
     if (rc) return rc;
     count_round();
     rc = meet(world);
+    explicit_bzero(&key, sizeof key);
+    explicit_bzero(id.secret, sizeof id.secret);
     if (rc) hm_mark_drop();
     joined = !rc;
     return rc;

@@ -398,10 +398,7 @@ static void have_the_last_word(int sig, const siginfo_t *info, const void *conte
     }
     read_registers(&f, context);
     if (!hm_world.job || hm_world_claim_report()) report(&f, signal_name(sig));
-    if (hm_world.page) {
-        hm_world.page->status = 128 + sig;
-        __atomic_store_n(&hm_world.page->state, HM_PE_SAID, __ATOMIC_RELEASE);
-    }
+    hm_world_has_said(128 + sig, false);
     hm_image_trim_core();
 }
 

@@ -80,13 +80,18 @@ int hm_world_is_descendant(void)
     return hm_boot_descends(environ, &pe, &pid);
 }
 
-static void on_die(int status)
+static int machines; /* of the job: known before the places are */
+
+void hm_world_has_said(int status, bool tell_launcher)
 {
     if (!hm_world.page || !is_this_process()) return;
     hm_world.page->status = status;
     __atomic_store_n(&hm_world.page->state, HM_PE_SAID, __ATOMIC_RELEASE);
-    if (hm_places.machines > 1) hm_world.boot->exit_all(status); /* others cannot see that it is said */
+    if (machines < 2) return; /* else others cannot see that it is said */
+    if (tell_launcher || hm_world.boot->threads) hm_world.boot->exit_all(status);
 }
+
+static void on_die(int status) { hm_world_has_said(status, true); }
 
 bool hm_world_claim_report(void)
 {
@@ -452,6 +457,7 @@ static void join(struct start *st, const char *call)
     hm_boot_idle = hm_wait_interrupt() ? idle_in_start : NULL; /* who has none sleeps soundly */
     if (hm_world.boot->threads && hm_options.static_data) hm_image_share(false); /* later there is more than one */
     int e = hm_world.boot->start(&st->who);
+    machines = e ? 1 : st->who.machines;
     if (e == -ENOMEM) hm_die(call, "out of memory");
     if (!e) return;
     fflush(stdout);

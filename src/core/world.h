@@ -44,6 +44,10 @@ bool hm_world_claim_report(void);
 /* For the others: waits for the launcher's end, leaves when none comes. */
 void hm_world_die_silently(void) HM_NORETURN;
 
+/* This PE dies with this status and has said why itself. Also from handlers of signals, after which a launcher still sees
+ * how it dies (`tell_launcher` false). */
+void hm_world_has_said(int status, bool tell_launcher);
+
 /* A safe point: called from slow paths of waits. Does not return when the job is being ended. */
 void hm_world_safe_point(void);
 

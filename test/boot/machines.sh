@@ -15,7 +15,7 @@ on_hosts() {
     n=$(echo $hosts | wc -w) pids= port=$((port + 40))
     : >out; : >err
     for k in $hosts; do
-        RANK=$i WORLD_SIZE=$n MASTER_ADDR=host1 MASTER_PORT=$port \
+        RANK=$i WORLD_SIZE=$n MASTER_ADDR=${master:-host1} MASTER_PORT=$port \
             on $k timeout -k 5 40 "$@" >>out 2>>err </dev/null &
         pids="$pids $!" i=$((i + 1)) all="$all $want"
     done
@@ -39,6 +39,27 @@ machines 2 "containers on one host" "0,0"
 contained "containers on two hosts" "1 1 2 2"
 machines 2 "containers on two hosts" "0,0,1,1"
 
+# Bridges with the same addresses on all hosts, more than a PE tells of, and one that looks like a network.
+for k in 1 2 3; do
+    for i in 1 2 3 4 5; do
+        on $k sh -c "ip link add name br-$i type bridge && ip addr add 172.17.$i.1/24 dev br-$i && ip link set br-$i up" ||
+            fail "no bridge on host $k"
+    done
+    on $k sh -c "ip link add name same type bridge && ip addr add 172.18.0.1/24 dev same && ip link set same up"
+done
+on_hosts 0 "bridges" "1 2 3" "$pe" rounds 2
+machines 2 "bridges" "0,1,2"
+
+# A network of IPv6 only.
+six() { for k in 1 2 3; do on $k sh -c "$1" sh $k || return 1; done; }
+if six 'ip -6 addr add fd77::$1/64 dev eth0 nodad' 2>/dev/null; then
+    six 'ip addr del 10.77.0.$1/24 dev eth0'
+    master=fd77::1 on_hosts 0 "IPv6" "1 2 3" "$pe" rounds 2
+    machines 2 "IPv6" "0,1,2"
+    six 'ip addr add 10.77.0.$1/24 dev eth0; ip -6 addr del fd77::$1/64 dev eth0'
+fi
+for k in 1 2 3; do on $k sh -c 'for i in br-1 br-2 br-3 br-4 br-5 same; do ip link del $i; done'; done
+
 # Another's service behind MASTER_PORT, which says nothing: PE 0 takes the next port, and the others find it there.
 cat >mute.py <<'END_OF_PROGRAM'
 import socket, sys, time
@@ -55,6 +76,17 @@ for i in $(seq 100); do [ -e mute ] && break; sleep 0.05; done
 on_hosts 0 "a mute service" "1 2 3" "$pe" rounds 2
 machines 2 "a mute service" "0,1,2"
 wait $mute
+
+# Another version of the library on one host, as far as others see it.
+"$CC" -O1 -g -I"$SRC/src" -I"$SRC/include" -DHM_VERSION_H -DHM_VERSION='"9.9.9"' -o other "$here/joins.c" "$SRC"/src/boot/meet.c \
+    "$SRC"/src/boot/root.c "$SRC"/src/boot/shake.c "$BUILD/lib/libhbmesh.a" -lpthread -ldl -lm -rdynamic ||
+    { echo "cannot build the other version"; exit 1; }
+two_versions() {
+    one_line "two versions, $1"
+    says "two versions, $1" "PE [12] has library version 9.9.9, PE 0 has .*: have all use the same"
+}
+on_hosts 1 "two versions, uid" "1 2 2" sh -c 'case $(hostname) in host2) exec ./other rounds 1 ;; esac; exec "$0" rounds 1' "$pe"
+two_versions uid
 
 # A PE is killed: said once, and the same status everywhere, be it the leader of its machine or not.
 for who in 0 1 2 3; do
@@ -77,6 +109,8 @@ command -v mpirun >/dev/null && [ -f "$BUILD/lib/hbmesh/pmix.so" ] || finish
 need_mpirun
 job 0 "mpirun" "1 2 1" "$pe" rounds 4
 machines 4 "mpirun" "0,1,1,2"
+job bad "mpirun, two versions" "1 2 0" sh -c 'case $(hostname) in host2) exec ./other rounds 1 ;; esac; exec "$0" rounds 1' "$pe"
+two_versions mpirun
 job 0 "mpirun, cyclic" "cyclic 2 2 0" "$pe" rounds 4
 machines 4 "mpirun, cyclic" "0,1,0,1"
 finish

@@ -67,17 +67,25 @@ static int rounds(int count)
     return 0;
 }
 
-/* argv[2]: PE, argv[3]: npes, the unique id comes from and goes through a file, as a program could do it. */
+static int make_id(void)
+{
+    shmemx_uniqueid_t id;
+    if (shmemx_get_uniqueid(&id)) return 90;
+    int fd = open("id.new", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    return write(fd, &id, sizeof id) != sizeof id || close(fd) || rename("id.new", "id") ? 91 : 0;
+}
+
+/* argv[2]: PE, argv[3]: npes, the unique id comes from and goes through a file, as a program could do it. argv[4]: what is
+ * wrong, or "by3": PE 3 makes the id, "by-1": none of them; argv[5]: milliseconds that this PE takes until it joins. */
 static int by_unique_id(char **argv)
 {
     shmemx_uniqueid_t id;
     shmemx_init_attr_t attr;
     int pe = atoi(argv[2]), size = atoi(argv[3]), fd;
-    if (pe == 0) {
-        if (shmemx_get_uniqueid(&id)) return 90;
-        fd = open("id.new", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        if (write(fd, &id, sizeof id) != sizeof id || close(fd) || rename("id.new", "id")) return 91;
-    }
+    int maker = argv[4] && !strncmp(argv[4], "by", 2) ? atoi(argv[4] + 2) : 0;
+    int rc = pe == maker ? make_id() : 0;
+    if (rc) return rc;
+    if (argv[4] && argv[5]) usleep((useconds_t)atoi(argv[5]) * 1000);
     while ((fd = open("id", O_RDONLY)) < 0)
         usleep(1000);
     if (read(fd, &id, sizeof id) != sizeof id || close(fd)) return 92;
@@ -97,6 +105,28 @@ static int by_unique_id(char **argv)
     }
     say("well");
     return 0;
+}
+
+/* argv[2]: seconds that a process which is no PE, and has made the id, lives on. */
+static int make_id_only(char **argv)
+{
+    int rc = make_id();
+    if (!rc) sleep((unsigned)atoi(argv[2]));
+    return rc;
+}
+
+/* The PEs are children of the one that has made the id, without exec. argv[2]: how many */
+static int fork_pes(char **argv)
+{
+    int rc = make_id(), status;
+    for (int i = 0; i < atoi(argv[2]) && !rc; i++) {
+        char pe[16], *arguments[] = {argv[0], "id", pe, argv[2], "by-1", NULL};
+        snprintf(pe, sizeof pe, "%d", i);
+        if (fork() == 0) exit(by_unique_id(arguments));
+    }
+    while (wait(&status) > 0)
+        if (status) rc = 92;
+    return rc;
 }
 
 static int child(const char *environment, const char *command)
@@ -152,6 +182,7 @@ static int one_does(const char *what, int who)
         if (!strcmp(what, "exec")) execl("/bin/sleep", "sleep", "30", (char *)NULL);
         if (!strcmp(what, "global-exit") || !strcmp(what, "stop")) shmem_global_exit(5);
         if (!strcmp(what, "global-exit-0")) shmem_global_exit(0);
+        if (!strcmp(what, "fault")) *(volatile int *)8 = 1;
         if (!strcmp(what, "mistake")) shmem_long_p(&here, 1, npes + 3);
         if (!strcmp(what, "end")) exit(0); /* finalizes what it owes */
     } else if (!strcmp(what, "end")) {
@@ -169,6 +200,8 @@ int main(int argc, char **argv)
     if (argc < 3) return 98;
     if (!strcmp(argv[1], "rounds")) return rounds(atoi(argv[2]));
     if (!strcmp(argv[1], "id")) return by_unique_id(argv);
+    if (!strcmp(argv[1], "make-id")) return make_id_only(argv);
+    if (!strcmp(argv[1], "fork-pes")) return fork_pes(argv);
     if (!strcmp(argv[1], "children")) return children();
     if (!strcmp(argv[1], "never")) return atoi(argv[2]);
     return one_does(argv[1], atoi(argv[2]));

@@ -5,7 +5,7 @@ need_pe
 # run STATUS NPES WHAT
 run() {
     local want=$1 n=$2 i p rc
-    rm -f id
+    [ -n "${keep_id:-}" ] || rm -f id
     pids=
     : >out; : >err
     for i in $(seq $((n - 1)) -1 0); do
@@ -19,11 +19,25 @@ for n in 1 2 4 8; do
     run 0 $n plain
     lines $n "$n PEs" "^well [0-9] of $n$"
 done
+for maker in 1 3; do run 0 4 by$maker; done
+
+# Made by a process that is no PE: a parent that forks them, or one beside them.
+rm -f id
+timeout -k 5 60 "$pe" fork-pes 4 >out 2>err || fail "forked PEs: status $?: $(head -3 err)"
+lines 4 "forked PEs" "^well [0-3] of 4$"
+keep_id=1
+rm -f id
+"$pe" make-id 30 & maker=$!
+run 0 4 by-1
+kill $maker
+run 0 4 by-1 # and it has gone: nobody needs it
+keep_id=
+
 RANK=0 WORLD_SIZE=1 run 0 2 "against RANK"
 SHMEM_BOOT=single run 0 2 "against SHMEM_BOOT"
 run 1 1 junk
 says junk "the unique id is none that shmemx_get_uniqueid of this library has made"
 SHMEM_BOOT_TIMEOUT=1 run 1 2 wrong
-says "a wrong secret" "PE 0 of the job refuses this process: it does not know the secret of the job"
+says "a wrong secret" "the job refuses this process: it does not know the secret of the job"
 says "a wrong secret" "PE 1 of 2 has not come within 1 s"
 finish

@@ -21,6 +21,14 @@ refused() {
 refused "heap sizes differ" 2 "SHMEM_SYMMETRIC_SIZE differs: the heap of PE 0 has 67108864 bytes, that of PE [23] has 134217728" \
     sh -c "$(here_or_there 'SHMEM_SYMMETRIC_SIZE=128M exec "$0" move' 'SHMEM_SYMMETRIC_SIZE=64M exec "$0" move')" "$pe"
 
+# A PE that fails before it knows the others' heaps: its host says so, and the others leave without a word.
+for k in 1 2; do
+    job 1 "a heap too large on host $k" "2 2" \
+        sh -c 'case $(hostname) in '"host$k"') SHMEM_SYMMETRIC_SIZE=9000000000g ;; esac; export SHMEM_SYMMETRIC_SIZE; exec "$0" move' "$pe"
+    sentences "a heap too large on host $k" 1
+    says "a heap too large on host $k" "cannot make a symmetric heap|more than an address space"
+done
+
 mkdir other
 "$OSHCC" -O2 -DOTHER -o "other/$(basename "$pe")" "$SRC/test/hosts/pe.c"
 refused "another build of the program" 2 "PE [23].* another build" \

@@ -17,12 +17,22 @@ for who in 0 1 2; do # PE 0 and PE 1 are on host 1, PE 1 is no leader, PE 2 is t
     lines 0 "PE $who is killed" "^went on"
     says "PE $who is killed" "^hbmesh: .*PE $who( on host host[12])?( \(process [0-9]+\))? (was killed by signal 9|has died)"
     says "PE $who is killed, its host" "host$((who / 2 + 1))"
+    one_line "PE $who is killed"
     job bad "PE $who exits with a status" "2 2 0" "$pe" exit $who
     job 5 "PE $who calls global_exit" "2 2 0" "$pe" global-exit $who
-    job bad "PE $who makes a mistake" "2 2 0" "$pe" mistake $who
+    job 1 "PE $who makes a mistake" "2 2 0" "$pe" mistake $who
+    one_line "PE $who makes a mistake"
     says "PE $who makes a mistake" "is not a PE of this job"
+    job 139 "PE $who has a fault" "2 2 0" "$pe" fault $who
+    one_line "PE $who has a fault"
+    says "PE $who has a fault" "PE $who: .*SIGSEGV"
     nothing_left_on_hosts "PE $who"
 done
+# One PE on each host: nobody is there who could say how another has ended.
+job 1 "alone, a mistake" "1 1 0" "$pe" mistake 0
+one_line "alone, a mistake"
+job 139 "alone, a fault" "1 1 0" "$pe" fault 1
+one_line "alone, a fault"
 export OSHRUN
 job 0 "children" "1 1 0" "$pe" children 0
 SHMEM_BOOT=single job 0 "each alone" "1 1 0" "$pe" rounds 1

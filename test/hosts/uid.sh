@@ -30,6 +30,11 @@ chmod 644 secret
 export SHMEM_BOOT_TIMEOUT=5
 (unset SHMEM_SECRET; uid_on bad "no secret" 1 "$pe" rounds 1; says "no secret" "SHMEM_SECRET"; exit $failures) ||
     failures=$((failures + 1))
+# At once where PE 0 is to be seen elsewhere, long before PE 0 gives up.
+(unset SHMEM_SECRET; SHMEM_BOOT_TIMEOUT=60 limit=5 start_uid_on 1 "$pe" rounds 1; collect
+ [ "$codes" = "124 1 1" ] || fail "no secret, at once: statuses $codes"
+ says "no secret, at once" "MASTER_ADDR is not this machine.*without a secret anybody could join it"
+ exit $failures) || failures=$((failures + 1))
 (unset SHMEM_SECRET; export SHMEM_UID_INSECURE=1; uid_on 0 "no secret is wanted" 1 "$pe" rounds 1; exit $failures) ||
     failures=$((failures + 1))
 uid_on bad "another secret" 1 sh -c 'case $(hostname) in host3) SHMEM_SECRET=another ;; esac; exec "$0" rounds 1' "$pe"
