@@ -27,6 +27,7 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "base/os.h"
+#include "core/far.h"
 #include "core/heap.h"
 #include "core/symm.h"
 #include "core/team.h"
@@ -188,10 +189,16 @@ static bool file_is_ours(void)
     return alloc.file >= 0 && fstat(alloc.file, &st) == 0 && st.st_dev == alloc.device && st.st_ino == alloc.inode;
 }
 
-/* Gives the memory of whole pages of this PE's heap back; they read as zero afterwards. */
+static bool give_back(size_t offset, size_t bytes)
+{
+    return hm_symm.heap_kind->give_back(alloc.file, offset, bytes) == 0;
+}
+
+/* Gives the memory of whole pages of this PE's heap back; they read as zero afterwards. What a network has pinned stays:
+ * then it is false. */
 static bool pages_give_back(size_t offset, size_t bytes)
 {
-    return file_is_ours() && hm_symm.heap_kind->give_back(alloc.file, offset, bytes) == 0;
+    return file_is_ours() && hm_far_give_back(offset, bytes, give_back);
 }
 
 static void page_change(void *arg, size_t offset, size_t bytes, bool freed)

@@ -278,6 +278,12 @@ void hm_far_stop(void)
     address = NULL;
 }
 
+bool hm_far_give_back(size_t offset, size_t bytes, bool (*pages)(size_t offset, size_t bytes))
+{
+    if (!transport || !transport->give_back) return pages(offset, bytes);
+    return transport->give_back(HM_SEGMENT_HEAP, offset, bytes, pages);
+}
+
 void hm_far_halt(void)
 {
     if (transport) transport->halt();

@@ -12,6 +12,8 @@
 void hm_far_start(const int descriptor[HM_SEGMENTS], const char *call);
 /* For messages, which hold `kind` first: as in transport.h, on hm_ctx_inner. The bytes are copied. */
 void hm_far_message(int pe, const void *message, size_t bytes);
+/* Pages of this PE's heap go back to the system, by `pages`, but what the transport holds. False: not all. */
+bool hm_far_give_back(size_t offset, size_t bytes, bool (*pages)(size_t offset, size_t bytes));
 /* At finalize: completes what is under way on all contexts, before the last meeting; behind it;
  * and when all have come that far. */
 void hm_far_leave(void);

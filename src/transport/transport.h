@@ -87,6 +87,10 @@ struct hm_transport {
      * operation outlives, each calls leave: from then on others may go. */
     int (*start)(const struct hm_transport_host *host);
     int (*add_segment)(enum hm_segment_id segment, int descriptor, void *base, size_t bytes);
+    /* For whole pages of this PE's memory that the system is to have back, so that others come in their place: calls
+     * `pages` for them, piece by piece, and for none that the network holds, as a card goes on with those it has. True
+     * when that was all of [offset, offset + bytes), and each call true. NULL: it holds none. */
+    bool (*give_back)(enum hm_segment_id segment, size_t offset, size_t bytes, bool (*pages)(size_t offset, size_t bytes));
     int (*address)(void *address, size_t room, size_t *bytes);
     int (*join)(const void *const *addresses);
     void (*leave)(void);

@@ -1,7 +1,7 @@
 # The library over RDMA: in virtual machines with Debian's kernel and a soft RoCE device. The kernel is downloaded and
 # unpacked, not installed; the machines have the host's root folder, read-only, so that they run what is built here.
 # label: long
-# timeout: 900
+# timeout: 1200
 . "$SRC/test/ucx/lib.sh"
 skip() {
     echo "skipped: $*"
@@ -52,11 +52,20 @@ chmod +x "$root/init"
 "$CC" -O1 -g -I"$SRC/src" "$SRC/test/ucx/contract.c" -o "$work/contract" -pthread -ldl || fail 'contract.c does not build'
 "$OSHCC" -O1 -g "$SRC/test/roce/pin.c" -o "$work/pin" || fail 'pin.c does not build'
 
+programs="rma amo signal wait ordering coll_random mixed lock_order lock_rules"
+for program in $programs; do
+    source=$SRC/test/spec/$program.c
+    [ "$work/$program" -nt "$source" ] && [ "$work/$program" -nt "$SRC/test/spec/check.h" ] && continue
+    "$OSHCC" -O1 -g -DCHECK_SLOW=20 "$source" -o "$work/$program" || fail "$program.c does not build"
+done
+
 # --- the machines ---
+# By hand: PARTS=contract,spec bash check.sh, with the environment of the tests.
+parts=${PARTS:-contract,pin,queues,refused,spec,two}
 machine() { # NODE NODES NETWORK
-    timeout 500 qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 1500 -display none -serial stdio \
+    timeout 580 qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 1500 -display none -serial stdio \
         -monitor none -no-reboot -kernel "$work"/kernel/boot/vmlinuz-* -initrd "$work/initrd.gz" \
-        -append "console=ttyS0 quiet panic=-1 mitigations=off tsc=unstable SRC=$SRC BUILD=$BUILD NODE=$1 NODES=$2" \
+        -append "console=ttyS0 quiet panic=-1 mitigations=off tsc=unstable SRC=$SRC BUILD=$BUILD NODE=$1 NODES=$2 PARTS=$parts" \
         -fsdev local,id=f0,path=/,security_model=none,readonly=on,multidevs=remap \
         -device virtio-9p-pci,fsdev=f0,mount_tag=host \
         -netdev "$3" -device "virtio-net-pci,netdev=n0,mac=52:54:00:99:00:0$1" </dev/null >"$work/node$1of$2.log" 2>&1
@@ -68,6 +77,7 @@ passed() { # NODE NODES
 
 machine 1 1 user,id=n0,restrict=on
 passed 1 1
+case ,$parts, in *,two,*) ;; *) exit 0 ;; esac
 
 port=$((20000 + $$ % 20000))
 machine 1 2 socket,id=n0,listen=127.0.0.1:$port &

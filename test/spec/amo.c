@@ -169,7 +169,7 @@ SHMEM_AMO_BITWISE_TYPES(DEFINE_BITWISE)
 
 /* --- all PEs on one word --- */
 
-#define DRAWS 500
+#define DRAWS TIMES(500)
 static int drawn[CELLS * DRAWS * 2];
 
 /* Tickets: each number goes to one PE. */

@@ -15,6 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How often; less often with -DCHECK_SLOW=20, for machines that are emulated. */
+#ifndef CHECK_SLOW
+#define CHECK_SLOW 1
+#endif
+#define TIMES(n) ((n) > CHECK_SLOW ? (n) / CHECK_SLOW : 1)
+
 static int me, npes, left, right; /* this PE, how many, its neighbours in a ring */
 static int check_failures;
 

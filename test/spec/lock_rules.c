@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-enum { LOCKS = 5, ROUNDS = 400 };
+enum { LOCKS = 5, ROUNDS = TIMES(400) };
 
 static long static_locks[LOCKS], one_lock;
 static long *heap_locks;

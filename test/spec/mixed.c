@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-enum { WORDS = 512, AREAS = 2, MAX_PES = 16, STEPS = 1500, LARGE = 400 };
+enum { WORDS = 512, AREAS = 2, MAX_PES = 16, STEPS = TIMES(1500), LARGE = 400 };
 
 static uint64_t fixed[MAX_PES][WORDS]; /* [owner]: area 1 */
 static uint64_t *heap;                 /* area 0 */

@@ -4,7 +4,7 @@
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #include "check.h"
 
-#define ROUNDS 600
+#define ROUNDS TIMES(600)
 #define N 8
 
 static shmem_ctx_t ctx;

@@ -152,7 +152,7 @@ static void test_alone(void)
 static void test_crowd(void)
 {
     static uint64_t sum;
-    enum { ADDS = 20000 };
+    enum { ADDS = TIMES(20000) };
     shmem_barrier_all();
     for (int i = 0; i < ADDS; i++) {
         if (i % 2)

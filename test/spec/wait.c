@@ -111,7 +111,7 @@ SHMEM_WAIT_TYPES(DEFINE_EMPTY)
         word = 10;                                                                                        \
         data = 0;                                                                                         \
         shmem_barrier_all();                                                                              \
-        for (int round = 0; round < 30; round++) {                                                        \
+        for (int round = 0; round < TIMES(30); round++) {                                                 \
             /* the word goes 10 20 30 20 10 ... or similar, so that each comparison begins to hold by the \
              * change */                                                                                  \
             static const struct {                                                                         \
@@ -269,7 +269,7 @@ SHMEM_WAIT_TYPES(DEFINE_ARRAY)
         TYPE wants[5] = {1, 1, 1, 1, 1};                                                                  \
         int seen[4][5] = {{0}};                                                                           \
         size_t where[5];                                                                                  \
-        for (int i = 0; i < 1000; i++) {                                                                  \
+        for (int i = 0; i < TIMES(1000); i++) {                                                           \
             size_t got[4] = {shmem_##NAME##_wait_until_any(words, 5, NULL, SHMEM_CMP_EQ, 1),              \
                              shmem_##NAME##_test_any(words, 5, NULL, SHMEM_CMP_EQ, 1),                    \
                              shmem_##NAME##_wait_until_any_vector(words, 5, NULL, SHMEM_CMP_EQ, wants),   \

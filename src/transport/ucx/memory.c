@@ -18,6 +18,7 @@ enum {
     USUAL_EXTENT = 22,   /* 4 MiB */
     LEAST_EXTENT = 20,
     MOST_EXTENTS = 4096, /* of a segment: a link has a pointer for each */
+    WORKER_PINS = 11 << 20,
 };
 
 static const char *const names[HM_SEGMENTS] = {"heap", "static data", "work memory"};
@@ -48,26 +49,53 @@ static ucs_status_t enlist(void *base, size_t bytes, ucp_mem_h *memory)
     return ucp_mem_map(hm_ucx.context, &params, memory);
 }
 
-/* Does registering pin? Tried with a page. */
-static bool pins(void)
+/* Trying. */
+static ucs_status_t enlist_anything(size_t bytes, long *pins_kib)
 {
     ucp_mem_h memory;
-    bool yes = true; /* and so it is when a page is too much */
-    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) return yes;
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) return UCS_ERR_NO_MEMORY;
     long before = pinned();
-    if (enlist(page, 4096, &memory) == UCS_OK) {
-        yes = pinned() > before;
-        ucp_mem_unmap(hm_ucx.context, memory);
-    }
-    munmap(page, 4096);
-    return yes;
+    ucs_status_t status = enlist(at, bytes, &memory);
+    *pins_kib = pinned() - before;
+    if (status == UCS_OK) ucp_mem_unmap(hm_ucx.context, memory);
+    munmap(at, bytes);
+    return status;
+}
+
+/* Does registering pin? Tried with a page; and so it is when a page is too much. */
+static bool pins(void)
+{
+    long kib;
+    return enlist_anything(4096, &kib) != UCS_OK || kib > 0;
+}
+
+/* What the workers will pin: they do so by and by, once they have connections. */
+static size_t owed(void)
+{
+    size_t all = __atomic_load_n(&hm_ucx.workers, __ATOMIC_RELAXED) * WORKER_PINS,
+           have = (size_t)pinned() << 10, enlisted = __atomic_load_n(&hm_ucx.enlisted, __ATOMIC_RELAXED);
+    have -= have < enlisted ? have : enlisted;
+    return all < have ? 0 : all - have;
+}
+
+/* A worker that cannot pin its queues is no error for UCX: it hears nothing for ever. So it is seen to before that what
+ * they need remains. A process that may lock what it likes despite its limit is known by trying only. */
+ucs_status_t hm_ucx_try_to_pin(size_t bytes)
+{
+    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+    long kib;
+    getrlimit(RLIMIT_MEMLOCK, &limit);
+    if (limit.rlim_cur == RLIM_INFINITY) return UCS_OK;
+    bytes += owed();
+    return ((uint64_t)pinned() << 10) + bytes <= limit.rlim_cur ? UCS_OK : enlist_anything(bytes, &kib);
 }
 
 void hm_ucx_memory_open(void)
 {
     size_t wish = hm_ucx.host->extent;
-    hm_ucx.shift = wish ? LEAST_EXTENT : pins() ? USUAL_EXTENT : WHOLE;
+    hm_ucx.has_card = pins();
+    hm_ucx.shift = wish ? LEAST_EXTENT : hm_ucx.has_card ? USUAL_EXTENT : WHOLE;
     while (wish && (size_t)1 << hm_ucx.shift < wish)
         hm_ucx.shift++;
 }
@@ -111,12 +139,46 @@ void hm_ucx_memory_close(void)
     }
 }
 
-static ucs_status_t enlist_extent(struct hm_ucx_segment *s, uint64_t extent)
+/* Held while an extent is registered, and while pages are given back. */
+static pthread_mutex_t pages_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static ucs_status_t enlist_extent_locked(struct hm_ucx_segment *s, uint64_t extent)
 {
     if (s->extent[extent]) return UCS_OK;
     size_t at = extent << hm_ucx.shift, end = hm_ucx.shift == WHOLE ? s->bytes : at + ((size_t)1 << hm_ucx.shift);
     if (end > s->bytes) end = s->bytes;
-    return enlist(s->base + at, end - at, &s->extent[extent]);
+    ucs_status_t status = hm_ucx.shift == WHOLE ? UCS_OK : hm_ucx_try_to_pin(end - at);
+    if (status == UCS_OK) status = enlist(s->base + at, end - at, &s->extent[extent]);
+    if (status == UCS_OK) __atomic_fetch_add(&hm_ucx.enlisted, end - at, __ATOMIC_RELAXED);
+    return status;
+}
+
+static ucs_status_t enlist_extent(struct hm_ucx_segment *s, uint64_t extent)
+{
+    pthread_mutex_lock(&pages_lock);
+    ucs_status_t status = enlist_extent_locked(s, extent);
+    pthread_mutex_unlock(&pages_lock);
+    return status;
+}
+
+/* Runs of extents that are not registered. */
+bool hm_ucx_give_back(enum hm_segment_id segment, size_t offset, size_t bytes, bool (*pages)(size_t offset, size_t bytes))
+{
+    struct hm_ucx_segment *s = &hm_ucx.segment[segment];
+    size_t from = offset, end = offset + bytes;
+    bool all = true;
+    if (hm_ucx.shift == WHOLE || !s->extent) return pages(offset, bytes);
+    pthread_mutex_lock(&pages_lock);
+    for (size_t at = offset, next; at < end; at = next) {
+        next = ((at >> hm_ucx.shift) + 1) << hm_ucx.shift;
+        if (next > end) next = end;
+        bool is_held = s->extent[at >> hm_ucx.shift] != NULL;
+        if (is_held && from < at) all &= pages(from, at - from);
+        if (is_held) all = false, from = next;
+    }
+    if (from < end) all &= pages(from, end - from);
+    pthread_mutex_unlock(&pages_lock);
+    return all;
 }
 
 /* --- question and answer --- */

@@ -130,6 +130,7 @@ static void silent(struct hm_ucx_link *link, enum hm_amo op, struct hm_place wor
     ucp_rkey_h key;
     uint64_t at = hm_ucx_remote(link, word, &key);
     bool is_set = op == HM_AMO_SET;
+    __atomic_store_n(&link->lane->unapplied, true, __ATOMIC_RELAXED);
     ucp_request_param_t param = is_set ? unattended(link) : plain;
     with_reply(&param, size, is_set ? &link->lane->junk : NULL);
     ucs_status_ptr_t request = ucp_atomic_op_nbx(link->ep, op_of(op), &value, 1, at, key, &param);
@@ -194,10 +195,15 @@ static void put_signal(struct hm_lane *lane, struct hm_place to, const void *fro
     hm_ucx_left(lane, true);
 }
 
+/* Where a card does the puts, one that is behind an atomic is not behind what the target's CPU makes of it: UCX orders only
+ * what is on the wire. */
 static void fence(struct hm_lane *lane)
 {
     hm_ucx_enter(lane);
-    order(lane);
+    if (hm_ucx.has_card && __atomic_exchange_n(&lane->unapplied, false, __ATOMIC_RELAXED))
+        hm_ucx_wait(lane, ucp_worker_flush_nbx(lane->worker, &plain), -1);
+    else
+        order(lane);
     hm_ucx_left(lane, false);
 }
 
@@ -206,6 +212,7 @@ static void quiet(struct hm_lane *lane)
     if (!hm_ucx_is_under_way(lane)) return;
     uint64_t issued = __atomic_load_n(&lane->issued, __ATOMIC_SEQ_CST);
     hm_ucx_enter(lane);
+    __atomic_store_n(&lane->unapplied, false, __ATOMIC_RELAXED);
     hm_ucx_wait(lane, ucp_worker_flush_nbx(lane->worker, &plain), -1);
     hm_ucx_wait_few(lane, 0);
     hm_ucx_drained(lane, issued);
@@ -217,6 +224,7 @@ const struct hm_transport hm_ucx_transport = {
     .probe = hm_ucx_probe,
     .start = hm_ucx_start,
     .add_segment = hm_ucx_add_segment,
+    .give_back = hm_ucx_give_back,
     .address = hm_ucx_address,
     .join = hm_ucx_join,
     .leave = hm_ucx_leave,

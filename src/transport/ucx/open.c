@@ -29,6 +29,7 @@ static const struct {
     {"UCX_TCP_SYN_CNT", "SYN_CNT", "2", " tcp/"},
     {"UCX_TCP_TX_MAX_BUFS", "TX_MAX_BUFS", "-1", " tcp/"},
     {"UCX_IB_RX_QUEUE_LEN", "IB_RX_QUEUE_LEN", "512", " rc_"},
+    {"UCX_IB_RX_BUFS_GROW", "IB_RX_BUFS_GROW", "128", " rc_"},
     {"UCX_IB_TX_BUFS_GROW", "IB_TX_BUFS_GROW", "128", " rc_"},
 };
 
@@ -81,6 +82,21 @@ const char *hm_ucx_probe(void)
     return text;
 }
 
+/* By this name, or, a setting of all devices for RDMA, for one way to use them: UCX_RC_RX_QUEUE_LEN, UCX_UD_VERBS_... */
+static bool is_the_users(const char *variable)
+{
+    static const char general[] = "UCX_IB_";
+    if (getenv(variable)) return true;
+    if (strncmp(variable, general, sizeof general - 1)) return false;
+    const char *tail = variable + sizeof general - 2; /* from the last _ on */
+    size_t bytes = strlen(tail);
+    for (char **e = environ; *e; e++) {
+        size_t name = strcspn(*e, "=");
+        if (name > bytes && !strncmp(*e, "UCX_", 4) && !strncmp(*e + name - bytes, tail, bytes)) return true;
+    }
+    return false;
+}
+
 /* `transports`: what UCX says it uses; NULL: not known yet. */
 static ucs_status_t read_config(const char *transports, ucp_config_t **config)
 {
@@ -88,7 +104,7 @@ static ucs_status_t read_config(const char *transports, ucp_config_t **config)
     if (status != UCS_OK) return status;
     for (size_t i = 0; i < HM_COUNT(settings); i++) {
         const char *needs = settings[i].transport;
-        if (getenv(settings[i].variable) || (needs && !(transports && strstr(transports, needs)))) continue;
+        if (is_the_users(settings[i].variable) || (needs && !(transports && strstr(transports, needs)))) continue;
         status = ucp_config_modify(*config, settings[i].name, settings[i].value);
         if (status != UCS_OK)
             hm_ucx.host->say("warning", "UCX: cannot set %s to %s: %s", settings[i].variable, settings[i].value,
@@ -157,7 +173,9 @@ int hm_ucx_worker_open(ucp_worker_h *worker, int *fd)
     ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                   .thread_mode = UCS_THREAD_MODE_MULTI};
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_THREAD_MODE};
-    ucs_status_t status = ucp_worker_create(hm_ucx.context, &params, worker);
+    __atomic_fetch_add(&hm_ucx.workers, 1, __ATOMIC_RELAXED);
+    ucs_status_t status = hm_ucx_try_to_pin(0);
+    if (status == UCS_OK) status = ucp_worker_create(hm_ucx.context, &params, worker);
     if (status != UCS_OK) return say_no_worker(status);
     status = ucp_worker_query(*worker, &attr);
     if (status == UCS_OK && attr.thread_mode != UCS_THREAD_MODE_MULTI) status = UCS_ERR_UNSUPPORTED;

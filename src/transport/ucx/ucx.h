@@ -41,6 +41,7 @@ struct hm_lane {
     uint64_t spoken;  /* `issued` behind the last message */
     uint32_t sending; /* messages whose bytes are still needed */
     uint32_t inside;  /* callers */
+    bool unapplied;   /* atomics without result, since the last flush */
     /* the progress thread's */
     uint64_t seen, flushing;
     bool helped, watched;
@@ -67,7 +68,10 @@ struct hm_ucx {
     ucp_context_h context;
     ucp_worker_h target;
     int target_fd;
+    bool has_card; /* registering pins: it reads and writes by itself */
     unsigned shift;
+    uint32_t workers; /* that are open */
+    size_t enlisted;  /* bytes of segments */
     struct hm_ucx_segment segment[HM_SEGMENTS];
     const void *const *addresses;
     bool leaving; /* from now on others may close their ends */
@@ -98,9 +102,12 @@ void hm_ucx_stop(void);
 /* How memory is to be registered: once the context is there. */
 void hm_ucx_memory_open(void);
 void hm_ucx_memory_close(void);
+/* Could so many bytes be pinned besides what the workers need, where the network pins and there is a limit? */
+ucs_status_t hm_ucx_try_to_pin(size_t bytes);
 /* A clause about this PE's limit of locked memory; empty where there is none. */
 void hm_ucx_lock_limit(char *text, size_t room);
 int hm_ucx_add_segment(enum hm_segment_id segment, int descriptor, void *base, size_t bytes);
+bool hm_ucx_give_back(enum hm_segment_id segment, size_t offset, size_t bytes, bool (*pages)(size_t offset, size_t bytes));
 /* Messages about keys: those that the target worker answers, and those that tell a lane. */
 ucs_status_t hm_ucx_hear_keys(ucp_worker_h worker, struct hm_lane *lane);
 /* Where a place is, for UCX, and how many of the bytes from there on have the same key. */
