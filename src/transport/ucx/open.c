@@ -23,7 +23,7 @@ static const struct {
 } settings[] = {
     {"UCX_TLS", "TLS", "^sm", NULL},
     {"UCX_ATOMIC_MODE", "ATOMIC_MODE", "cpu", NULL},
-    {"UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "256k", " tcp/"},
+    {"UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "128k", " tcp/"},
     {"UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "256k", " tcp/"},
     /* A port that is blocked is known after 7 s instead of 2 minutes; UCX 1.13 spoils the number of buffers with it. */
     {"UCX_TCP_SYN_CNT", "SYN_CNT", "2", " tcp/"},
