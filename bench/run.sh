@@ -14,6 +14,15 @@ for n in 2 8; do
     echo
 done
 
+# Several machines, where UCX is: bare UCX and a TCP stream beside; make-believe hosts, with Open MPI's OpenSHMEM beside.
+if [ -f "$(dirname "$(dirname "$OSHRUN")")/lib/hbmesh/libhbmesh-ucx.so" ]; then
+    sh "$here/net/run.sh" || :
+    echo
+    peer=$(command -v oshcc || :)
+    BUILD=$(dirname "$(dirname "$OSHRUN")") bash "$here/net/hosts.sh" ${peer:+"oshmem=$peer"} || :
+    echo
+fi
+
 # The Python package, where it was built. PYPI_PYTHON: an interpreter that has the package shmem4py of PyPI, to compare with.
 build=$(dirname "$(dirname "$OSHRUN")")
 python=$(sh "$here/../tools/python.sh" numpy Python.h 2>/dev/null) || exit 0

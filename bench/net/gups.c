@@ -3,8 +3,8 @@
  *
  *     oshrun -n 2 gups [seconds [words]]
  *
- * Each line is one kind of operation; "one each" is the rate where every operation is waited for. Standard calls only, so
- * that it runs on other implementations, too. */
+ * Each line is one kind of operation; "one each" is the rate where every operation is waited for. Adding is what a
+ * histogram does, get_nbi what an index gather does. Standard calls only, so that it runs on other implementations, too. */
 #include <shmem.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,8 +18,7 @@ static size_t words = 1 << 20;
 static double seconds = 1;
 static int me, npes;
 static uint64_t state = 88172645463325252ull;
-static double rate, rates[1];
-static double *all;
+static double *all; /* at PE 0: the rate of each */
 
 static uint64_t draw(void)
 {
@@ -39,15 +38,17 @@ static double now(void)
 static int half(void) { return npes / 2 ? npes / 2 : 1; }
 static int other(uint64_t r) { return npes < 2 ? 0 : half() + (int)(r % (uint64_t)(npes - half())); }
 
-static void add(uint64_t r) { shmem_uint64_atomic_add(&table[r % words], 1, other(r >> 40)); }
-static void inc_32(uint64_t r) { shmem_uint32_atomic_inc((uint32_t *)&table[r % words], other(r >> 40)); }
+static void add(uint64_t r) { shmem_long_atomic_add((long *)&table[r % words], 1, other(r >> 40)); }
+static void inc_32(uint64_t r) { shmem_int_atomic_inc((int *)&table[r % words], other(r >> 40)); }
 static void xor_(uint64_t r) { shmem_uint64_atomic_xor(&table[r % words], r, other(r >> 40)); }
 static void put(uint64_t r) { shmem_uint64_p(&table[r % words], r, other(r >> 40)); }
 static uint64_t old[BATCH];
+#if _SHMEM_MAJOR_VERSION > 1 || _SHMEM_MINOR_VERSION >= 5
 static void fetch_add_nbi(uint64_t r) { shmem_uint64_atomic_fetch_add_nbi(&old[r % BATCH], &table[r % words], 1, other(r >> 40)); }
+#endif
 static void get_nbi(uint64_t r) { shmem_uint64_get_nbi(&old[r % BATCH], &table[r % words], 1, other(r >> 40)); }
 static void put_32_bytes(uint64_t r) { shmem_uint64_put(&table[r % (words - 4)], old, 4, other(r >> 40)); }
-static void fetch_add(uint64_t r) { old[0] += shmem_uint64_atomic_fetch_add(&table[r % words], 1, other(r >> 40)); }
+static void fetch_add(uint64_t r) { old[0] += (uint64_t)shmem_long_atomic_fetch_add((long *)&table[r % words], 1, other(r >> 40)); }
 static void get(uint64_t r) { old[0] += shmem_uint64_g(&table[r % words], other(r >> 40)); }
 
 static double measure(void (*op)(uint64_t r), int batch)
@@ -69,10 +70,9 @@ static void report(const char *what, void (*op)(uint64_t r), int batch)
     shmem_barrier_all();
     double alone = me == 0 ? measure(op, batch) : 0;
     shmem_barrier_all();
-    rates[0] = rate = me < half() ? measure(op, batch) : 0;
+    double rate = me < half() ? measure(op, batch) : 0, sum = 0;
+    shmem_double_p(&all[me], rate, 0);
     shmem_barrier_all();
-    double sum = 0;
-    shmem_fcollectmem(SHMEM_TEAM_WORLD, all, rates, sizeof rate);
     for (int i = 0; i < npes; i++) sum += all[i];
     if (me == 0) printf("%-28s %9.3f %9.3f\n", what, alone, sum);
     fflush(stdout);
@@ -107,7 +107,9 @@ int main(int argc, char **argv)
     report("atomic_xor", xor_, BATCH);
     report("p", put, BATCH);
     report("put of 32 bytes", put_32_bytes, BATCH);
+#if _SHMEM_MAJOR_VERSION > 1 || _SHMEM_MINOR_VERSION >= 5
     report("atomic_fetch_add_nbi", fetch_add_nbi, BATCH);
+#endif
     report("get_nbi", get_nbi, BATCH);
     report("atomic_add, one each", add_and_quiet, ONE_EACH);
     report("p, one each", put_and_quiet, ONE_EACH);
