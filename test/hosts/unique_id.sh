@@ -43,7 +43,7 @@ for k in 1 2; do
     says "made on host $k by none of the PEs" "a PE of the job must have made the id"
     sentences "made on host $k by none of the PEs" 2
     by_id 0 "all PEs where it was made, host $k" "$k $k" by-1
-    kill $outside
+    kill $outside $(processes_on $k) # nsenter, and what it has started there
 done
 nothing_left_on_hosts "unique id"
 finish
