@@ -123,7 +123,7 @@ refused() { # refused WITH STATUS PATTERN OPTIONS...
     says "$*" "^oshrun: $pattern"
     [ "$(wc -l < err)" = 1 ] || fail "$*: more than a sentence: $(cat err)"
 }
-refused empty 127 '--hosts: there is no prterun, .*openmpi-bin' --hosts a:2 prog
+refused empty 127 '--hosts: there is no prterun and .*openmpi-bin' --hosts a:2 prog
 refused mpich 127 '--hostfile: .*\(the mpirun there is another\).*openmpi-bin' --hostfile plain prog
 refused mpich 127 '--hosts: there is no mpirun of Open MPI .*another' --launcher mpirun --hosts a:2 prog
 refused ompi4 127 '--hosts: there is no prterun' --launcher prterun --hosts a:2 prog
