@@ -175,6 +175,7 @@ sh.expect("KeyboardInterrupt")
 sh.expect(">>> ")
 sh.type("print(6*7)\n")
 sh.expect("42")
+sh.expect(">>> ")  # typed earlier, it may meet the terminal between two modes, and be lost
 sh.type("\x04")
 sh.expect("READY> ")
 
