@@ -1,5 +1,5 @@
 # The spec suite once more on make-believe machines (oshrun --machines): PEs that do not map each other's memory, and reach
-# each other through the transport. ctest -L machines
+# each other through the transport. ctest -L machines; the two smallest layouts belong to check-all
 hbmesh_test_files(files test/spec/*.c test/spec/*.cpp)
 if(NOT TARGET hbmesh-ucx)
     add_test(NAME machines/spec COMMAND sh -c
@@ -26,5 +26,8 @@ foreach(layout 1+1 cyclic:2 3+1 1+2+5)
         hbmesh_test_launch(${name} ${file} machines test-spec-${stem} ${sum})
         set_tests_properties(${name}@${sum} PROPERTIES
             ENVIRONMENT "${test_environment};${env};SHMEM_MACHINES=${layout}")
+        if(sum LESS 4)
+            set_property(TEST ${name}@${sum} APPEND PROPERTY LABELS long)
+        endif()
     endforeach()
 endforeach()

@@ -19,5 +19,8 @@ foreach(file IN LISTS files)
     foreach(n IN LISTS npes)
         set_tests_properties(ucx/${stem}@${n} PROPERTIES
             ENVIRONMENT "${test_environment};${env};SHMEM_MAPPED=off")
+        if(n LESS 4 AND 4 IN_LIST npes)
+            set_property(TEST ucx/${stem}@${n} APPEND PROPERTY LABELS long)
+        endif()
     endforeach()
 endforeach()
