@@ -33,12 +33,17 @@ HM_INLINE uint64_t take_word(struct reader *r, size_t size)
     return word;
 }
 
+/* For so many more bytes of values; the sender has said how many there will be. */
+HM_INLINE bool has_room_for(struct reader *r, size_t bytes)
+{
+    if (hm_likely((size_t)(r->values_end - r->values) >= bytes)) return true;
+    r->wrong = "it fetches more than it says";
+    return false;
+}
+
 HM_INLINE void give(struct reader *r, const void *value, size_t size)
 {
-    if (hm_unlikely((size_t)(r->values_end - r->values) < size)) {
-        r->wrong = "it fetches more than it says";
-        return;
-    }
+    if (!has_room_for(r, size)) return;
     memcpy(r->values, value, size);
     r->values += size;
 }
@@ -89,10 +94,7 @@ HM_INLINE void put(struct reader *r, char *to, size_t bytes)
 
 static void get(struct reader *r, const char *from, size_t bytes)
 {
-    if (hm_unlikely((size_t)(r->values_end - r->values) < bytes)) {
-        r->wrong = "it fetches more than it says";
-        return;
-    }
+    if (!has_room_for(r, bytes)) return;
     load(r->values, from, bytes);
     r->values += bytes;
 }
