@@ -11,6 +11,7 @@ enum hm_message_kind {
     HM_MESSAGE_UNLOCK,     /* have a lock that lives here go on (farlock.c) */
     HM_MESSAGE_WITHDRAW,   /* who waits for such a lock wants to go */
     HM_MESSAGE_WITHDRAWN,  /* the answer */
+    HM_MESSAGE_CELL,       /* the value of a word in work memory: a group has come to a meeting (far.c) */
 };
 
 struct hm_message {

@@ -34,9 +34,14 @@ void hm_wait_configure(bool more_pes_than_cores, bool membarrier)
     yield_ns = (uint64_t)hm_options.sleep_after * 1000;
     spin_steps = more_pes_than_cores || !yield_ns ? 0 : SPIN_STEPS;
     if (membarrier) return;
-    __atomic_fetch_or(&hm_world.page->bell.sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
-    __atomic_fetch_or(&hm_world.page->meet_bell.sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
-    __atomic_fetch_or(&hm_world.page->lock_bell.sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
+    hm_bell_let_wakers_fence(&hm_world.page->bell);
+    hm_bell_let_wakers_fence(&hm_world.page->meet_bell);
+    hm_bell_let_wakers_fence(&hm_world.page->lock_bell);
+}
+
+void hm_bell_let_wakers_fence(struct hm_bell *bell)
+{
+    __atomic_fetch_or(&bell->sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
 }
 
 bool hm_wait_oversubscribed(void) { return oversubscribed; }
@@ -135,6 +140,11 @@ void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const c
     w->polled = polled;
     w->returns = w->left = false;
     w->announced = w->watched = w->watching = false;
+}
+
+void hm_wait_expect_long(struct hm_wait *w)
+{
+    if (oversubscribed) w->phase = ANNOUNCE;
 }
 
 static void publish(struct hm_wait *w)

@@ -55,6 +55,9 @@ void hm_wait_set_interrupt(int (*fn)(int can_return));
 int (*hm_wait_interrupt(void))(int can_return);
 enum { HM_INTERRUPTED = 130 }; /* the status of a job that ends so, as a shell has it for SIGINT */
 
+/* What this wait waits for comes through the network: where cores are short it leaves its own to those who bring it. */
+void hm_wait_expect_long(struct hm_wait *w);
+
 /* Called when a wait begins (`rests`), and when a test fails: sends what this PE has not sent yet, for which others may
  * wait. NULL: there is nothing of the kind. */
 extern void (*hm_wait_send)(bool rests);
@@ -80,6 +83,9 @@ HM_INLINE void hm_bell_knock(struct hm_bell *bell)
 }
 /* The same where seq itself is the word that changed (team meetings): wakes without touching it. */
 HM_COLD void hm_bell_wake(struct hm_bell *bell);
+/* From now on who rings this bell issues a full fence, and sleepers need no membarrier: for bells that are rung seldom,
+ * next to what it costs to make all processors of the machine issue one. */
+void hm_bell_let_wakers_fence(struct hm_bell *bell);
 /* True when somebody sleeps at this bell, seen behind the change that came before. */
 bool hm_bell_has_sleepers(struct hm_bell *bell);
 /* A test that fails is most often one turn of a loop: lets those run for whom it waits. */

@@ -124,8 +124,11 @@ static bool help_speech(struct hm_lane *lane)
     return !lane->watched || ucp_worker_arm(lane->worker) == UCS_OK;
 }
 
+/* Who is just sending is left alone: he holds what the thread would spin for, perhaps off the core, and calls when
+ * something is left to do. */
 static bool has_speech(const struct hm_lane *lane)
 {
+    if (__atomic_load_n(&lane->speaking, __ATOMIC_SEQ_CST)) return false;
     if (__atomic_load_n(&lane->sending, __ATOMIC_SEQ_CST)) return true;
     return __atomic_load_n(&lane->spoken, __ATOMIC_ACQUIRE) > __atomic_load_n(&lane->drained, __ATOMIC_SEQ_CST) &&
            !__atomic_load_n(&lane->inside, __ATOMIC_SEQ_CST);

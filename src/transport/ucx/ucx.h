@@ -39,7 +39,8 @@ struct hm_lane {
     /* A lane has something under way while issued and drained differ. */
     uint64_t issued, drained;
     uint64_t spoken;  /* `issued` behind the last message */
-    uint32_t sending; /* messages whose bytes are still needed */
+    uint32_t sending;  /* messages whose bytes are still needed */
+    uint32_t speaking; /* callers that are just sending one */
     uint32_t inside;  /* callers */
     bool unapplied;   /* atomics without result, since the last flush */
     /* the progress thread's */
