@@ -3,7 +3,8 @@
  *
  * Job memory is one memfd, made by the launcher (or by a PE that runs alone):
  *
- *     struct hm_job | npes x struct hm_pe_page | npes x npes u32 pair counters | HM_TEAM_SLOTS x team slot
+ *     struct hm_job | npes x struct hm_pe_page | npes x npes u32 pair counters | HM_TEAM_SLOTS x team slot |
+ *     npes x HM_AGENT_BYTES
  *
  * where npes are the PEs of this machine, by their numbers among them (core/place.h).
  *
@@ -16,7 +17,7 @@
 #include "base/base.h"
 
 #define HM_JOB_MAGIC 0x68626d6573680001ull
-#define HM_JOB_VERSION 3u
+#define HM_JOB_VERSION 4u
 #define HM_JOB_MAX_PES 4096
 #define HM_TEAM_SLOTS 1024
 
@@ -130,10 +131,10 @@ static inline size_t hm_job_slot_bytes(int npes)
 {
     return hm_round_up(HM_TEAM_HEAD_BYTES + (size_t)npes * HM_TEAM_MEMBER_BYTES, 4096);
 }
-static inline size_t hm_job_bytes(int npes)
-{
-    return hm_job_slots_at(npes) + HM_TEAM_SLOTS * hm_job_slot_bytes(npes);
-}
+/* Where PEs of this machine put requests for the agent of a PE with a device heap (core/agent.c). */
+#define HM_AGENT_BYTES 65536
+static inline size_t hm_job_agents_at(int npes) { return hm_job_slots_at(npes) + HM_TEAM_SLOTS * hm_job_slot_bytes(npes); }
+static inline size_t hm_job_bytes(int npes) { return hm_job_agents_at(npes) + (size_t)npes * HM_AGENT_BYTES; }
 static inline struct hm_pe_page *hm_job_page(struct hm_job *job, int pe)
 {
     return (struct hm_pe_page *)((char *)job + hm_job_pages_at()) + pe;
