@@ -17,6 +17,7 @@
 #include "core/copies.h"
 #include "core/ctx.h"
 #include "core/early.h"
+#include "core/device.h"
 #include "core/far.h"
 #include "core/fault.h"
 #include "core/huge.h"
@@ -490,6 +491,7 @@ static void open_world(const char *call)
     agree_on_ways(&st, call);
     agree_on_program(&st, call);
     if (st.who.npes > 1) st.data_off_because = agree_on_data(&st, call);
+    hm_device_start(call);
     map_peers(&st, call);
     if (hm_alloc_start(hm_symm.heap_size, st.heap_fd)) hm_die(call, "out of memory for the records of the heap");
     hm_huge_start();
@@ -560,6 +562,7 @@ static void close_world(void)
     hm_far_stop();
     hm_team_stop();
     hm_alloc_stop();
+    hm_device_stop();
     hm_huge_stop();
     hm_symm.npes = 0;
     hm_symm.heap_limit = hm_symm.real_heap_limit = 0;
@@ -588,6 +591,7 @@ void hm_world_finalize(const char *call)
     hm_far_leave();
     hm_sync_enter(&hm_team_world->sync, &leave, call);
     hm_far_part();
+    hm_device_detach();
     hm_world.inits = 0;
     close_world();
 }
