@@ -379,21 +379,6 @@ void *hm_malloc(size_t size, const char *call)
     return take_and_meet(usual(), &purpose, size, HM_HEAP_MIN_ALIGN, false, 0, call);
 }
 
-void *hm_malloc_on(const char *kind, size_t size, const char *call)
-{
-    struct area *a = &host;
-    hm_world_need(call);
-    if (!kind) hm_die(call, "kind: NULL; name a kind of memory, such as \"host\"");
-    if (device.heap && !strcmp(kind, hm_device.kind->name))
-        a = &device;
-    else if (strcmp(kind, "host"))
-        hm_die(call, "kind: this job has no heap of kind \"%s\"; it has host%s%s (SHMEM_HEAP_KIND)", kind,
-               device.heap ? " and " : "", device.heap ? hm_device.kind->name : "");
-    if (size == 0) return NULL;
-    struct hm_purpose purpose = {.kind = HM_COLL_MALLOC};
-    return take_and_meet(a, &purpose, size, HM_HEAP_MIN_ALIGN, false, 0, call);
-}
-
 void *hm_calloc(size_t count, size_t size, const char *call)
 {
     hm_world_need(call);
@@ -429,23 +414,53 @@ static bool all_aligned(const struct hm_sync *s)
     return true;
 }
 
-void *hm_align(size_t align, size_t size, const char *call)
+/* In this heap, at an address that is a multiple of `align` on all PEs, or NULL. */
+static void *aligned_in(struct area *a, struct hm_purpose *purpose, size_t size, size_t align, bool zero, const char *call)
 {
-    hm_world_need(call);
-    if (align == 0 || (align & (align - 1)) != 0) hm_die(call, "alignment: %zu is not a power of two", align);
-    if (size == 0) return NULL;
     struct hm_sync *sync = &hm_team_world->sync;
-    struct area *a = usual();
     bool ask = align > alloc.page;
     if (ask) *(char *)hm_sync_mine(sync, 1) = ((uintptr_t)a->base & (align - 1)) == 0;
-    struct hm_purpose purpose = {.kind = HM_COLL_ALIGN, .root = __builtin_ctzll(align)};
-    char *block = take_and_meet(a, &purpose, size, align, false, 0, call);
+    char *block = take_and_meet(a, purpose, size, align < HM_HEAP_MIN_ALIGN ? HM_HEAP_MIN_ALIGN : align, zero, 0, call);
     if (block == NULL || !ask || all_aligned(sync)) return block;
     hm_debug("%s: the heap of some PE does not begin at a multiple of %zu", call, align);
     enter(call);
     block_release(a, offset_in(a, block), call);
     leave();
     return NULL;
+}
+
+static void check_alignment(size_t align, const char *call)
+{
+    if (align == 0 || (align & (align - 1)) != 0) hm_die(call, "alignment: %zu is not a power of two", align);
+}
+
+void *hm_align(size_t align, size_t size, const char *call)
+{
+    hm_world_need(call);
+    check_alignment(align, call);
+    if (size == 0) return NULL;
+    struct hm_purpose purpose = {.kind = HM_COLL_ALIGN, .root = __builtin_ctzll(align)};
+    return aligned_in(usual(), &purpose, size, align, false, call);
+}
+
+static struct area *area_named(const char *kind, const char *call)
+{
+    if (!kind) hm_die(call, "kind: NULL; name a kind of memory, such as \"host\"");
+    if (device.heap && !strcmp(kind, hm_device.kind->name)) return &device;
+    if (strcmp(kind, "host"))
+        hm_die(call, "kind: this job has no heap of kind \"%s\"; it has host%s%s (SHMEM_HEAP_KIND)", kind,
+               device.heap ? " and " : "", device.heap ? hm_device.kind->name : "");
+    return &host;
+}
+
+void *hm_malloc_on(const char *kind, size_t align, size_t size, bool zero, const char *call)
+{
+    hm_world_need(call);
+    struct area *a = area_named(kind, call);
+    check_alignment(align, call);
+    if (size == 0) return NULL;
+    struct hm_purpose purpose = {.kind = zero ? HM_COLL_CALLOC : HM_COLL_ALIGN, .root = __builtin_ctzll(align)};
+    return aligned_in(a, &purpose, size, align, zero, call);
 }
 
 /* The block moves: HM_HEAP_NONE where there is no room, and it stays as it was. */

@@ -37,7 +37,8 @@ void hm_lock_clear(long *lock, const char *call);
 
 /* The symmetric heap as the API sees it (alloc.c): collective, checked, with the barriers the standard wants. */
 void *hm_malloc(size_t size, const char *call);
-void *hm_malloc_on(const char *kind, size_t size, const char *call); /* "host", or the kind of the device heap */
+/* "host", or the kind of the device heap. */
+void *hm_malloc_on(const char *kind, size_t alignment, size_t size, bool zero, const char *call);
 void *hm_calloc(size_t count, size_t size, const char *call);
 void *hm_align(size_t alignment, size_t size, const char *call);
 void *hm_malloc_with_hints(size_t size, long hints, const char *call);
