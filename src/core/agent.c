@@ -86,7 +86,7 @@ static void wake_slot(struct ring *r, struct slot *s)
 static void begin_wait(struct hm_wait *w, struct hm_bell *bell, int pe, const char *call)
 {
     hm_wait_begin(w, bell, false, call);
-    hm_wait_unasked(w);
+    hm_wait_for_thread(w);
     w->about.kind = HM_BLOCKED_AGENT;
     w->about.pe = pe;
 }

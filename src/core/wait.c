@@ -26,7 +26,7 @@ enum {
     CROWDED_WAITS_MAX = 1024,  /* ... and up to so many when that happens again and again */
     STUCK_NS = 100000000,      /* unpolled sleepers look for deadlocks this often */
     ASK_NS = 25000000,         /* the program is asked whether to go on when it has not been for so long */
-    LOOK_NS = 20000,           /* between two looks at a word of device memory, ... */
+    LOOK_NS = 30000,           /* between two looks at a word of device memory, ... */
     LOOK_YIELD_NS = 50000,     /* ... each behind a yield at first */
 };
 
@@ -152,8 +152,12 @@ void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const c
     w->look_ns = w->slack = 0;
 }
 
-/* Whether it may be left has been answered, and is not asked again. */
-void hm_wait_unasked(struct hm_wait *w) { w->left = true; }
+/* Whether it may be left counts as answered. That thread needs a core, too, unless there is one for it. */
+void hm_wait_for_thread(struct hm_wait *w)
+{
+    w->left = true;
+    if (hm_world.cores < 2 * hm_places.local_npes) w->phase = FIRST;
+}
 
 void hm_wait_expect_long(struct hm_wait *w)
 {

@@ -17,7 +17,7 @@
  * millisecond in the first 100 ms, then at a period that backs off to 50 ms.
  *
  * A word of device memory is looked at by a copy (look.h), and not all that changes it can ring a bell: who waits for one
- * sleeps, from the start, between looks that are some 20 us apart.
+ * sleeps, from the start, between looks that are some 30 us apart.
  */
 #ifndef HM_WAIT_H
 #define HM_WAIT_H
@@ -61,8 +61,8 @@ void hm_wait_set_interrupt(int (*fn)(int can_return));
 int (*hm_wait_interrupt(void))(int can_return);
 enum { HM_INTERRUPTED = 130 }; /* the status of a job that ends so, as a shell has it for SIGINT */
 
-/* A wait of the library's own for a thread that answers at once: the program is not asked. Before the first pause. */
-void hm_wait_unasked(struct hm_wait *w);
+/* What this wait waits for is a thread of the library's, which answers at once: the program is not asked. */
+void hm_wait_for_thread(struct hm_wait *w);
 
 /* What this wait waits for comes through the network: where cores are short it leaves its own to those who bring it. */
 void hm_wait_expect_long(struct hm_wait *w);
