@@ -141,19 +141,9 @@ static uint64_t ask_here(struct hm_ctx *ctx, int pe, const struct hm_ask *ask, c
     return value;
 }
 
-/* Of the context's own copies: what they have written is there before the request is. */
-static void complete_copies(struct hm_ctx *ctx, const char *call)
-{
-    const struct hm_device_ops *ops = hm_device.ops;
-    int e = ops->enter();
-    if (!e) e = ops->finish(ctx->flow);
-    if (e) hm_device_fail(call, "copies that were under way failed", -1, e);
-    ops->leave();
-}
-
 static uint64_t ask(struct hm_ctx *ctx, int pe, const struct hm_ask *ask, const char *call)
 {
-    if (ctx->flow) complete_copies(ctx, call);
+    if (ctx->flow) hm_device_complete(ctx, call); /* what it has put is there before the request is */
     if (!hm_place_is_far(pe)) return ask_here(ctx, pe, ask, call);
     if (hm_ask_is_silent(ask)) note_asked(ctx);
     return hm_agent_ask_far(pe, ask, call);

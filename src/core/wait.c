@@ -27,7 +27,8 @@ enum {
     STUCK_NS = 100000000,      /* unpolled sleepers look for deadlocks this often */
     ASK_NS = 25000000,         /* the program is asked whether to go on when it has not been for so long */
     LOOK_NS = 30000,           /* between two looks at a word of device memory, ... */
-    LOOK_YIELD_NS = 50000,     /* ... each behind a yield at first */
+    LOOK_MAX_NS = 250000,      /* ... and up to this in old waits; ... */
+    LOOK_YIELD_NS = 50000,     /* ... in young ones they are a yield apart */
 };
 
 static uint32_t spin_steps;
@@ -283,9 +284,16 @@ static void step_announce(struct hm_wait *w)
     w->stuck(w);
 }
 
+/* What puts, signals and atomics of the library have completed rings the bell. Looks are for what is on streams. */
+static uint64_t look_ns(const struct hm_wait *w)
+{
+    uint64_t age = hm_os_now() - w->since, ns = age / 1000 < LOOK_MAX_NS ? age / 1000 : LOOK_MAX_NS;
+    return ns > w->look_ns ? ns : w->look_ns;
+}
+
 static uint64_t poll_ns(struct hm_wait *w)
 {
-    if (w->look_ns) return w->look_ns;
+    if (w->look_ns) return look_ns(w);
     if (!hm_options.poll) return 0;
     if (w->watched) return hm_watch_nap(w);
     return w->polled ? hm_watch_period(hm_os_now() - w->since) : STUCK_NS;
