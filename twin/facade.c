@@ -77,7 +77,7 @@ static aclError meet_fault(const char *call, int device)
 {
     int code, rc = tw_fault_meet(call, device, &code);
     if (rc) return twin_refuse(code, "%s", tw_reason());
-    return twin_status(tw_alive(device));
+    return ACL_SUCCESS;
 }
 
 aclError twin_enter(const char *call, int needs, int *device)
@@ -94,8 +94,11 @@ aclError twin_enter(const char *call, int needs, int *device)
         return twin_refuse(ACL_ERROR_RT_INTERNAL_ERROR, "a host function must not call this");
     TW_COUNT(calls);
     tw_clock_spend((uint64_t)tw_shared->config.call_ns);
-    if (__builtin_expect(atomic_load_explicit(&tw_faults, memory_order_relaxed), 0)) return meet_fault(call, *device);
-    int rc = tw_alive(*device);
+    if (__builtin_expect(atomic_load_explicit(&tw_faults, memory_order_relaxed), 0)) {
+        aclError e = meet_fault(call, *device);
+        if (e) return e;
+    }
+    int rc = tw_alive(needs & CONTEXT ? *device : -1);
     return __builtin_expect(rc, 0) ? twin_status(rc) : ACL_SUCCESS;
 }
 

@@ -194,8 +194,10 @@ static inline void unmapped(void *p, aclrtDrvMemHandle handle)
 
 static inline void begin_on(int device)
 {
+    int before = board->failures;
     OK(aclInit(NULL));
     OK(aclrtSetDevice(device));
+    if (board->failures != before) _exit(1); /* nothing else can be right */
 }
 
 static inline void end_on(int device)

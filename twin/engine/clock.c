@@ -94,6 +94,7 @@ void tw_clock_reset(void)
     }
     atomic_store(&tw_shared->latest, 0);
     atomic_store(&host, 0);
+    tw_streams_rewind();
 }
 
 static const char *way_name(int from, int to)

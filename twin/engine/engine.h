@@ -136,6 +136,7 @@ int tw_stream_kernel(struct tw_stream *s, uint64_t ns, void (*fn)(void *), void 
 int tw_stream_write(struct tw_stream *s, void *word, uint64_t value);
 int tw_stream_await(struct tw_stream *s, void *word, uint64_t value, unsigned how);
 uint64_t tw_stream_clock(struct tw_stream *s);
+void tw_streams_rewind(void); /* their clocks to 0 */
 bool tw_in_host_func(void);
 int tw_late_read(const char *text, const char *seed); /* "0", "1", "min:max" in us; NULL: not late */
 

@@ -177,6 +177,10 @@ static int find_driver(const char *text)
             return TW_OK;
         }
         if (fd >= 0) close(fd);
+        if (rc == TW_START && tries < 20) { /* with another configuration: perhaps it is about to leave */
+            nanosleep(&(struct timespec){0, 5000000}, NULL);
+            continue;
+        }
         if (rc > 0) return rc;
         if ((rc = start_driver(name)) != TW_OK) return rc;
         if (tries > 2) nanosleep(&(struct timespec){0, tries * 200000}, NULL);

@@ -686,4 +686,11 @@ int tw_stream_idle(struct tw_stream *s, bool *idle)
     return rc;
 }
 
+void tw_streams_rewind(void)
+{
+    pthread_mutex_lock(&lock);
+    for (struct tw_stream *s = streams; s; s = s->next) atomic_store(&s->clock, 0);
+    pthread_mutex_unlock(&lock);
+}
+
 uint64_t tw_stream_clock(struct tw_stream *s) { return atomic_load(&s->clock); }
