@@ -292,6 +292,106 @@ static void alone(void)
     close_world();
 }
 
+/* --- streams of the program's --- */
+
+static void *runtime(const char *name)
+{
+    static void *library;
+    bool ascend = !strcmp(kind->name, "ascend");
+    const char *file = getenv(ascend ? "SHMEM_ASCEND_LIBRARY" : "SHMEM_CUDA_LIBRARY");
+    if (!library) library = dlopen(file ? file : ascend ? "libascendcl.so" : "libcuda.so.1", RTLD_NOW);
+    void *at = library ? dlsym(library, name) : NULL;
+    CHECK(at);
+    return at;
+}
+
+static void *new_stream(void)
+{
+    void *stream = NULL;
+    if (!strcmp(kind->name, "ascend")) CHECK(((int (*)(void **))runtime("aclrtCreateStream"))(&stream) == 0);
+    else CHECK(((int (*)(void **, unsigned))runtime("cuStreamCreate"))(&stream, 1) == 0);
+    return stream;
+}
+
+static void end_stream(void *stream)
+{
+    bool ascend = !strcmp(kind->name, "ascend");
+    CHECK(((int (*)(void *))runtime(ascend ? "aclrtSynchronizeStream" : "cuStreamSynchronize"))(stream) == 0);
+    CHECK(((int (*)(void *))runtime(ascend ? "aclrtDestroyStream" : "cuStreamDestroy_v2"))(stream) == 0);
+}
+
+static void wait_for(void *word)
+{
+    while (!__atomic_load_n((uint64_t *)word, __ATOMIC_SEQ_CST)) usleep(200);
+}
+static void set_word(void *word) { __atomic_store_n((uint64_t *)word, 1, __ATOMIC_SEQ_CST); }
+
+/* Nothing that is behind a call which has not returned happens, and nobody waits for it meanwhile. */
+static void held_back(void)
+{
+    enum { N = 10000 };
+    struct hm_flow *flow;
+    static unsigned char out[N], in[N], look[N];
+    open_world(HEAP, false);
+    NEED(ops->flow_open(&flow) == 0);
+    if (me == 0) {
+        uint64_t *go = &shared->word[0], *through = &shared->word[1];
+        void *stream = new_stream();
+        fill(out, N, 1);
+        CHECK(ops->set(flow, heap[0], 0, SLICE) == 0 && ops->finish(flow) == 0);
+        CHECK(ops->copy(flow, heap[1], HM_SIDE_PEER, heap[0], HM_SIDE_OWN, SLICE, false) == 0 && ops->finish(flow) == 0);
+        CHECK(ops->stream_call(stream, wait_for, go) == 0);
+        CHECK(ops->stream_copy(stream, heap[0] + 3, HM_SIDE_OWN, out, HM_SIDE_HOST, N) == 0);
+        CHECK(ops->stream_copy(stream, heap[0] + N + 48, HM_SIDE_OWN, heap[0] + 3, HM_SIDE_OWN, N) == 0);
+        CHECK(ops->stream_copy(stream, heap[1] + 64, HM_SIDE_PEER, heap[0], HM_SIDE_OWN, N + 3) == 0);
+        CHECK(ops->stream_copy(stream, in, HM_SIDE_HOST, heap[1] + 67, HM_SIDE_PEER, N) == 0);
+        CHECK(ops->stream_call(stream, set_word, through) == 0);
+        usleep(100000); /* another flow is not held up, and sees nothing yet */
+        CHECK(ops->copy(flow, look, HM_SIDE_HOST, heap[1] + 67, HM_SIDE_PEER, N, false) == 0);
+        CHECK(!look[0] && !look[N - 1] && !in[0] && !*through);
+        set_word(go);
+        end_stream(stream);
+        CHECK(*through == 1 && differing(in, N, 1) == 0);
+        CHECK(ops->copy(flow, look, HM_SIDE_HOST, heap[0] + N + 48, HM_SIDE_OWN, N, false) == 0 && differing(look, N, 1) == 0);
+        CHECK(ops->finish(flow) == 0);
+    }
+    meet();
+    CHECK(byte_of(flow, me, heap[me] + 67) == (me ? pattern(0, 1) : byte_of(flow, 0, heap[0] + 67)));
+    ops->flow_close(flow);
+    close_world();
+}
+
+/* Both wait on one stream for what the other tells on a second one: calls that wait do not hold up others' streams. */
+static void crossed_streams(void)
+{
+    enum { STREAMS = 6 };
+    void *stream[STREAMS], *teller;
+    open_world(HEAP, true);
+    teller = new_stream();
+    for (int i = 0; i < STREAMS; i++) {
+        stream[i] = new_stream();
+        CHECK(ops->stream_call(stream[i], wait_for, &shared->word[(1 - me) * STREAMS + i]) == 0);
+    }
+    for (int i = STREAMS; i--;) CHECK(ops->stream_call(teller, set_word, &shared->word[me * STREAMS + i]) == 0);
+    for (int i = 0; i < STREAMS; i++) end_stream(stream[i]);
+    end_stream(teller);
+    close_world();
+}
+
+static int called[500], calls;
+static void note(void *number) { called[calls++] = (int)(intptr_t)number; }
+
+static void calls_in_order(void)
+{
+    open_world(HEAP, false);
+    void *stream = new_stream();
+    for (intptr_t i = 0; i < 500; i++) CHECK(ops->stream_call(stream, note, (void *)i) == 0);
+    end_stream(stream);
+    CHECK(calls == 500);
+    for (int i = 0; i < 500; i++) CHECK(called[i] == i);
+    close_world();
+}
+
 /* --- ends: what is killed leaves nothing --- */
 
 static uint64_t free_bytes(void)
@@ -368,6 +468,9 @@ static const struct test tests[] = {
     {"order in a flow", 2, order_in_a_flow},
     {"many under way", 2, many_under_way},
     {"threads", 2, threads},
+    {"held back", 2, held_back},
+    {"crossed streams", 2, crossed_streams},
+    {"calls in order", 1, calls_in_order},
     {"owner killed", 3, owner_killed},
     {"peer killed", 2, peer_killed},
 };
