@@ -239,12 +239,13 @@ release:
     return rc;
 }
 
+/* All of it, whatever fails; the first failure is the one that is told. */
 static int unmap(void *at, void *handle)
 {
-    int rc = hm_acl_call(aclrtUnmapMem, at);
-    int freed = hm_acl_call(aclrtFreePhysical, handle);
-    int released = hm_acl_call(aclrtReleaseMemAddress, at);
-    return rc ? rc : freed ? freed : released;
+    int rc = hm_acl_call(aclrtUnmapMem, at), code = hm_acl.aclrtFreePhysical(handle);
+    if (!rc) rc = hm_acl_result("aclrtFreePhysical", code);
+    code = hm_acl.aclrtReleaseMemAddress(at);
+    return rc ? rc : hm_acl_result("aclrtReleaseMemAddress", code);
 }
 
 static int make_mapped(size_t bytes)
@@ -287,7 +288,7 @@ static int make(size_t bytes)
         hm_vendor_say("this process has its device heap already");
         return -EBUSY;
     }
-    hm_vendor_say("SHMEM_ASCEND_IPC asks for a way that this runtime does not have");
+    if (!way_is_whole(VMM) && !way_is_whole(KEY)) hm_vendor_say("SHMEM_ASCEND_IPC asks for a way that this runtime does not have");
     memset(&slab, 0, sizeof slab);
     if (way_is_whole(VMM)) rc = make_mapped(bytes);
     if (rc == -ENOTSUP && way_is_whole(KEY)) rc = make_plain(bytes);
@@ -427,9 +428,9 @@ static int drop(void)
     if (slab.handle) {
         rc = unmap(slab.at, slab.handle);
     } else {
-        int closed = hm_acl_call(aclrtIpcMemClose, slab.key);
-        rc = hm_acl_call(aclrtFree, slab.at);
-        if (closed) rc = closed;
+        rc = hm_acl_call(aclrtIpcMemClose, slab.key);
+        int code = hm_acl.aclrtFree(slab.at);
+        if (!rc) rc = hm_acl_result("aclrtFree", code);
     }
     memset(&slab, 0, sizeof slab);
     return rc;

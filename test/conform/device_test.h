@@ -169,6 +169,9 @@ static inline bool run_test(const struct test *t)
     int status, wrong = 0;
     double start = now();
     npes = t->npes;
+    char node[64]; /* alone with the twin's devices, whatever else runs */
+    snprintf(node, sizeof node, "conform-%d-%lld", (int)getpid(), (long long)(start * 1e6));
+    setenv("HBMESH_TWIN_NODE", node, 1);
     memset(shared, 0, sizeof *shared);
     for (int i = 0; i < npes; i++)
         for (int j = 0; j < npes; j++) socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wires[i][j]);
@@ -192,9 +195,6 @@ static inline bool run_test(const struct test *t)
 
 static inline void open_shared(void)
 {
-    char node[64]; /* alone with the twin's devices, whatever else runs */
-    snprintf(node, sizeof node, "conform-%d-%lld", (int)getpid(), (long long)(now() * 1e6));
-    setenv("HBMESH_TWIN_NODE", node, 0);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     setvbuf(stdout, NULL, _IOLBF, 0);
 }

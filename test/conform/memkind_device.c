@@ -361,6 +361,37 @@ static void held_back(void)
     close_world();
 }
 
+/* A call behind copies on a stream tells the other process, which then sees all of them. */
+static void told_behind_copies(void)
+{
+    enum { N = 20000, ROUNDS = 100 };
+    struct hm_flow *flow;
+    static unsigned char bytes[N];
+    open_world(HEAP, false);
+    NEED(ops->flow_open(&flow) == 0);
+    void *stream = new_stream();
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        uint64_t *told = &shared->word[round % 64];
+        size_t off = round % 4 == 3 && !may_refuse ? 3 : 0;
+        if (me == 0) {
+            fill(bytes, N, round);
+            CHECK(ops->copy(flow, heap[0], HM_SIDE_OWN, bytes, HM_SIDE_HOST, N, false) == 0);
+            CHECK(ops->stream_copy(stream, heap[1] + off, HM_SIDE_PEER, heap[0], HM_SIDE_OWN, N) == 0);
+            CHECK(ops->stream_call(stream, set_word, told) == 0);
+        } else {
+            wait_for(told);
+            CHECK(ops->copy(flow, bytes, HM_SIDE_HOST, heap[1] + off, HM_SIDE_OWN, N, false) == 0);
+            CHECK(differing(bytes, N, round) == 0);
+            *told = 0;
+        }
+        meet();
+    }
+    end_stream(stream);
+    CHECK(ops->finish(flow) == 0);
+    ops->flow_close(flow);
+    close_world();
+}
+
 /* Both wait on one stream for what the other tells on a second one: calls that wait do not hold up others' streams. */
 static void crossed_streams(void)
 {
@@ -469,6 +500,7 @@ static const struct test tests[] = {
     {"many under way", 2, many_under_way},
     {"threads", 2, threads},
     {"held back", 2, held_back},
+    {"told behind copies", 2, told_behind_copies},
     {"crossed streams", 2, crossed_streams},
     {"calls in order", 1, calls_in_order},
     {"owner killed", 3, owner_killed},
