@@ -326,7 +326,7 @@ bool hm_device_put(struct hm_ctx *ctx, void *dest, const void *source, size_t by
         put_far(ctx, dest, &to, &from, bytes, pe, call);
     else
         copy(ctx, &to, &from, bytes, pe, nbi, call);
-    if (to.peer) hm_bell_look(to.peer->bell, dest, bytes);
+    if (!to.far) hm_bell_look(hm_symm.peer[pe].bell, dest, bytes);
     return true;
 }
 

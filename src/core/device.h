@@ -36,6 +36,8 @@ HM_INLINE bool hm_device_holds(const void *addr, size_t bytes)
     size_t o = hm_device_offset(addr);
     return hm_device_any() && o < hm_device.limit && bytes <= hm_device.limit - o;
 }
+/* Is it an address of this PE's device heap, allocated or not? */
+HM_INLINE bool hm_device_spans(const void *addr) { return hm_device_offset(addr) < hm_device.size; }
 /* What memory an address of this process is. */
 enum hm_side hm_device_side(const void *addr);
 

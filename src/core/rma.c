@@ -444,7 +444,11 @@ static HM_COLD void add_unmapped(struct hm_ctx *ctx, char *dest, const char *val
         hm_amo_unmapped(ctx, HM_AMO_ADD, dest, word, 0, size, pe, call);
         return;
     }
-    if (!hm_device_holds(dest, 1) && hm_far_add_float(ctx, dest, word, size, pe)) return;
+    if (hm_device_holds(dest, 1)) {
+        hm_agent_add_float(ctx, hm_device_offset(dest), word, size, pe, call);
+        return;
+    }
+    if (hm_far_add_float(ctx, dest, word, size, pe)) return;
     uint64_t old, seen = hm_amo_unmapped(ctx, HM_AMO_FETCH, dest, 0, 0, size, pe, call);
     do {
         old = seen;

@@ -13,6 +13,7 @@
 #include "base/option.h"
 #include "base/os.h"
 #include "base/version.h"
+#include "core/agent.h"
 #include "core/alloc.h"
 #include "core/copies.h"
 #include "core/ctx.h"
@@ -146,13 +147,20 @@ void hm_world_global_exit(int status)
 
 static bool exiting;
 
+/* Threads of our own must not run any more when exit handlers take apart what they use. */
+static void halt(void)
+{
+    hm_agent_halt();
+    hm_far_halt();
+}
+
 /* The program ends: with status 0 the PE takes part in the finalize it owes, with another the job ends. */
 static void at_exit(int status, void *arg)
 {
     (void)arg;
     if (!hm_world.ready || !is_this_process()) return;
     if (__atomic_load_n(&hm_world.job->stopping, __ATOMIC_ACQUIRE)) {
-        hm_far_halt();
+        halt();
         return;
     }
     if (status == 0) {
@@ -161,7 +169,7 @@ static void at_exit(int status, void *arg)
         hm_world_finalize("exit without shmem_finalize");
         return;
     }
-    hm_far_halt();
+    halt();
     hm_world.page->status = status;
     __atomic_store_n(&hm_world.page->state, HM_PE_LEAVING, __ATOMIC_RELEASE);
 }
@@ -551,7 +559,7 @@ static void close_world(void)
 {
     __atomic_store_n(&hm_world.page->state, HM_PE_FINALIZED, __ATOMIC_RELEASE);
     if (exiting && hm_remote_keeps()) { /* threads may still be in calls, Python's daemons, and all they use goes with them */
-        hm_far_halt();
+        halt();
         hm_world.boot->stop();
         return;
     }
@@ -587,7 +595,10 @@ void hm_world_finalize(const char *call)
         return;
     }
     static const struct hm_purpose leave = {.kind = HM_COLL_FINALIZE};
-    hm_quiet(&hm_ctx_default);
+    if (hm_device_any())
+        hm_ctx_quiet_all(); /* behind the meeting no agent serves any more */
+    else
+        hm_quiet(&hm_ctx_default);
     hm_far_leave();
     hm_sync_enter(&hm_team_world->sync, &leave, call);
     hm_far_part();
