@@ -64,11 +64,13 @@ struct hm_device_ops {
     void (*flow_close)(struct hm_flow *flow);
     /* Copies behind what was begun on this flow before. A copy with HOST on a side is done when the call returns, unless `nbi`:
      * then it may be under way, and the host memory must stay as it is until finish. A copy between device memories may
-     * be under way, always. Any addresses, lengths and alignments; the kind stages where the runtime wants that. */
+     * be under way, always. Any addresses, lengths and alignments; the kind stages where the runtime wants that. -ENOTSUP:
+     * the runtime lets nobody but the owner write at an unaligned address of this heap. */
     int (*copy)(struct hm_flow *flow, void *to, enum hm_side to_side, const void *from, enum hm_side from_side, size_t bytes,
                 bool nbi);
     int (*set)(struct hm_flow *flow, void *at, int byte, size_t bytes); /* own memory; may be under way */
-    /* All that was begun on this flow is done, and seen by everybody who shares the memory. */
+    /* All that was begun on this flow is done, and seen by everybody who shares the memory. What failed on a stream of the
+     * program's behind the call that began it is told here, or by the next stream_copy or stream_call, once. */
     int (*finish)(struct hm_flow *flow);
 
     /* Is it device memory of the runtime's, in this process? For any address: HM_SIDE_HOST when not. */

@@ -109,7 +109,7 @@ static struct hm_ucx_link *link_make(struct hm_lane *lane, int pe)
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                       UCP_EP_PARAM_FIELD_ERR_HANDLER,
         .address = (const ucp_address_t *)a->worker,
-        .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+        .err_mode = hm_ucx_has_old_protocols() ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE,
         .err_handler = {.cb = on_error, .arg = link},
     };
     ucs_status_t status = ucp_ep_create(lane->worker, &params, &link->ep);

@@ -79,6 +79,7 @@ struct hm_ucx {
 };
 extern struct hm_ucx hm_ucx;
 
+bool hm_ucx_has_old_protocols(void);
 int hm_ucx_errno(ucs_status_t status);
 /* Says what went wrong, returns -errno. */
 int hm_ucx_say(const char *what, ucs_status_t status);

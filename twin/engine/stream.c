@@ -1,0 +1,696 @@
+/* Streams: tasks in order, each stream in a thread of its own, which begins with its first task.
+ *
+ * Late visibility: with it on, a copy that was submitted to a stream counts as done when its turn has come, but its
+ * effect is withheld. It appears in parts, out of order, at random times; all of it at the latest when somebody waits for
+ * the stream, or for an event behind it, or when a later task of the stream needs it.
+ */
+#define _GNU_SOURCE
+#include "task.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOOK_US = 20000, MAX_STREAMS = 1984 }; /* how often who waits looks at the devices; documented limit */
+
+struct tw_held {
+    struct tw_held *next;
+    struct tw_task *task;
+    struct tw_segment part;
+    uint64_t due;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+static struct tw_stream *streams, *own[TW_DEVICES];
+static _Thread_local struct tw_stream *mine; /* in a stream's thread */
+static _Thread_local bool in_host_func;
+
+bool tw_in_host_func(void) { return in_host_func; }
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static struct timespec at_ns(uint64_t ns) { return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)}; }
+
+void tw_deadline(struct timespec *t, int64_t us) { *t = at_ns(now_ns() + (uint64_t)us * 1000); }
+
+/* --- lateness --- */
+
+static _Atomic uint64_t late_least, late_most; /* ns; most 0: nothing is late */
+static _Atomic uint64_t seed;
+
+int tw_late_read(const char *text, const char *seed_text)
+{
+    char *end;
+    if (seed_text) atomic_store(&seed, strtoull(seed_text, NULL, 0));
+    if (!text || !*text || !strcmp(text, "0")) {
+        atomic_store(&late_most, 0);
+        return 0;
+    }
+    unsigned long long least = 50000, most = 500000;
+    if (strcmp(text, "1")) {
+        least = strtoull(text, &end, 10);
+        if (end == text || *end != ':') return -1;
+        most = strtoull(end + 1, &end, 10);
+        if (*end || most < least || !most) return -1;
+    }
+    atomic_store(&late_least, least * 1000);
+    atomic_store(&late_most, most * 1000);
+    return 0;
+}
+
+/* splitmix64: each number by its place, so that the same seed gives the same numbers to the same calls. */
+static uint64_t draw(uint64_t range)
+{
+    uint64_t x = atomic_fetch_add(&seed, 0x9e3779b97f4a7c15ull) + 0x9e3779b97f4a7c15ull;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    x ^= x >> 31;
+    return range ? x % range : 0;
+}
+
+static void apply(const struct tw_task *t, const struct tw_segment *g)
+{
+    if (t->copy.reduce) t->copy.reduce(g->to, g->from, g->bytes);
+    else if (g->from) tw_copy_bytes(g->to, g->from, g->bytes);
+    else tw_set_bytes(g->to, t->copy.byte, g->bytes, g->to_memory != NULL);
+}
+
+static void finish_part(struct tw_task *t)
+{
+    if (__atomic_sub_fetch(&t->parts, 1, __ATOMIC_ACQ_REL)) return;
+    for (size_t i = 0; i < t->nsegments; i++) {
+        if (t->segment[i].to_memory) tw_let(t->segment[i].to_memory);
+        if (t->segment[i].from_memory) tw_let(t->segment[i].from_memory);
+    }
+    if (t->done) t->done(t);
+    free(t);
+}
+
+/* In the stream's thread, under its lock. */
+static void apply_held(struct tw_stream *s, uint64_t until)
+{
+    for (struct tw_held **at = &s->held, *h; (h = *at);) {
+        if (h->due > until) {
+            at = &h->next;
+            continue;
+        }
+        *at = h->next;
+        apply(h->task, &h->part);
+        finish_part(h->task);
+        free(h);
+    }
+}
+
+/* Events behind what was withheld. Never under the stream's lock, which those who wait for events take. */
+static void complete_records(struct tw_stream *s)
+{
+    if (s->held || !s->records) return;
+    pthread_mutex_unlock(&s->lock);
+    tw_records_complete(s);
+    pthread_mutex_lock(&s->lock);
+    pthread_cond_broadcast(&s->done);
+}
+
+static uint64_t earliest(const struct tw_stream *s)
+{
+    uint64_t least = UINT64_MAX;
+    for (const struct tw_held *h = s->held; h; h = h->next)
+        if (h->due < least) least = h->due;
+    return least;
+}
+
+static bool overlap(const char *a, size_t an, const char *b, size_t bn) { return a && b && a < b + bn && b < a + an; }
+
+static bool needs(const struct tw_segment *g, const struct tw_segment *held)
+{
+    return overlap(g->to, g->bytes, held->to, held->bytes) || overlap(g->to, g->bytes, held->from, held->bytes) ||
+           overlap(g->from, g->bytes, held->to, held->bytes);
+}
+
+/* Puts a part into a random place of those that are withheld. */
+static bool withhold(struct tw_stream *s, struct tw_task *t, struct tw_segment part)
+{
+    struct tw_held *h = malloc(sizeof *h), **at = &s->held;
+    uint64_t least = atomic_load(&late_least), most = atomic_load(&late_most);
+    if (!h) return false;
+    *h = (struct tw_held){.task = t, .part = part, .due = now_ns() + least + draw(most - least + 1)};
+    for (uint64_t k = draw(4); *at && k; k--) at = &(*at)->next;
+    h->next = *at;
+    *at = h;
+    __atomic_add_fetch(&t->parts, 1, __ATOMIC_RELAXED);
+    return true;
+}
+
+static void withhold_segment(struct tw_stream *s, struct tw_task *t, struct tw_segment g)
+{
+    while (g.bytes) {
+        struct tw_segment part = g;
+        if (g.bytes >= 16 && draw(2)) part.bytes = (8 + draw(g.bytes - 8)) / 8 * 8; /* words stay whole */
+        if (!withhold(s, t, part)) apply(t, &part);
+        g.to += part.bytes;
+        if (g.from) g.from += part.bytes;
+        g.bytes -= part.bytes;
+    }
+}
+
+void tw_stream_settle(struct tw_stream *s)
+{
+    pthread_mutex_lock(&s->lock);
+    apply_held(s, UINT64_MAX);
+    complete_records(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+bool tw_stream_withholds(const struct tw_stream *s) { return s->held != NULL; }
+
+void tw_stream_poke(struct tw_stream *s)
+{
+    pthread_mutex_lock(&s->lock);
+    for (struct tw_held *h = s->held; h; h = h->next) h->due = 0;
+    pthread_cond_signal(&s->work);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* --- the stream's thread --- */
+
+void tw_stream_not_before(struct tw_stream *s, uint64_t ns)
+{
+    if (atomic_load(&s->clock) < ns) atomic_store(&s->clock, ns);
+}
+
+static void went_wrong(struct tw_stream *s, int rc)
+{
+    if (s->status) return;
+    s->status = rc;
+    snprintf(s->why, sizeof s->why, "%s", tw_reason());
+}
+
+static void run_task(struct tw_stream *s, struct tw_task *t)
+{
+    if (t->settles && s->held) tw_stream_settle(s);
+    tw_stream_not_before(s, t->ready);
+    int rc = tw_alive(s->device);
+    if (rc == TW_OK) rc = t->run(s, t);
+    else if (t->done) t->run = NULL; /* who completes it may ask whether it was done */
+    if (rc == TW_OK) finish_part(t);
+    pthread_mutex_lock(&s->lock);
+    if (rc) went_wrong(s, rc);
+    s->completed++;
+    pthread_cond_broadcast(&s->done);
+    pthread_mutex_unlock(&s->lock);
+    if (rc) finish_part(t); /* the stream is known to be wrong before somebody can see what became of the task */
+}
+
+static void rest(struct tw_stream *s)
+{
+    if (!s->held) {
+        pthread_cond_wait(&s->work, &s->lock);
+        return;
+    }
+    struct timespec t = at_ns(earliest(s));
+    pthread_cond_timedwait(&s->work, &s->lock, &t);
+    apply_held(s, now_ns());
+    if (!s->held) pthread_cond_broadcast(&s->done);
+    complete_records(s);
+}
+
+static void *work(void *arg)
+{
+    struct tw_stream *s = mine = arg;
+    pthread_mutex_lock(&s->lock);
+    for (;;) {
+        if (s->held && (s->flushing || (s->stop && !s->head))) {
+            apply_held(s, UINT64_MAX);
+            pthread_cond_broadcast(&s->done);
+        }
+        complete_records(s);
+        struct tw_task *t = s->head;
+        if (!t && s->stop) break;
+        if (!t) {
+            rest(s);
+            continue;
+        }
+        if (!(s->head = t->next)) s->tail = &s->head;
+        pthread_mutex_unlock(&s->lock);
+        run_task(s, t);
+        pthread_mutex_lock(&s->lock);
+        if (s->held) apply_held(s, now_ns());
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+static int start_thread(struct tw_stream *s)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = pthread_create(&s->thread, NULL, work, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc) return tw_fail(TW_LIMIT, "no thread for a stream: %s", strerror(rc));
+    s->running = true;
+    return TW_OK;
+}
+
+/* --- tasks --- */
+
+struct tw_task *tw_task_make(int (*run)(struct tw_stream *s, struct tw_task *t), size_t nsegments)
+{
+    struct tw_task *t = calloc(1, sizeof *t + nsegments * sizeof *t->segment);
+    if (!t) {
+        tw_fail(TW_NO_HOST_MEMORY, "no host memory");
+        return NULL;
+    }
+    t->run = run;
+    t->parts = 1;
+    t->nsegments = nsegments;
+    return t;
+}
+
+/* Until `target` tasks are done and nothing of them is withheld. Under the lock. */
+static int wait_for(struct tw_stream *s, uint64_t target, int64_t ms)
+{
+    uint64_t end = ms < 0 ? UINT64_MAX : now_ns() + (uint64_t)ms * 1000000;
+    int rc;
+    s->flushing++;
+    if (s->held) pthread_cond_signal(&s->work);
+    while ((rc = tw_alive(s->device)) == TW_OK && (s->completed < target || s->held || s->records)) {
+        uint64_t now = now_ns(), next = now + LOOK_US * 1000ull;
+        if (now >= end) break;
+        struct timespec t = at_ns(next < end ? next : end);
+        pthread_cond_timedwait(&s->done, &s->lock, &t);
+    }
+    s->flushing--;
+    if (rc) return rc;
+    if (s->completed < target || s->held || s->records) return tw_fail(TW_TIMEOUT_STREAM, "%lld ms have passed", (long long)ms);
+    if (!(rc = s->status)) return TW_OK;
+    s->status = TW_OK;
+    return tw_fail((enum tw_status)rc, "%s", s->why);
+}
+
+int tw_task_submit(struct tw_stream *s, struct tw_task *t, bool wait)
+{
+    int rc = tw_alive(s->device);
+    t->ready = tw_clock_now();
+    pthread_mutex_lock(&s->lock);
+    if (rc == TW_OK && !s->running) rc = start_thread(s);
+    if (rc) {
+        pthread_mutex_unlock(&s->lock);
+        t->run = NULL;
+        finish_part(t);
+        return rc;
+    }
+    *s->tail = t;
+    s->tail = &t->next;
+    uint64_t target = ++s->submitted;
+    pthread_cond_signal(&s->work);
+    if (wait) rc = wait_for(s, target, -1);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+/* --- copies --- */
+
+static struct tw_segment next_segment(char *to, const char *from, size_t bytes)
+{
+    struct tw_segment g = {.to = to, .from = from, .bytes = bytes};
+    struct tw_piece *p = tw_piece_at(to), *q = from ? tw_piece_at(from) : NULL;
+    if (p) {
+        size_t offset = (uintptr_t)to - p->va;
+        if (g.bytes > p->bytes - offset) g.bytes = p->bytes - offset;
+        g.to = p->secret + offset;
+        g.to_memory = p->physical;
+    }
+    if (q) {
+        size_t offset = (uintptr_t)from - q->va;
+        if (g.bytes > q->bytes - offset) g.bytes = q->bytes - offset;
+        g.from = q->secret + offset;
+        g.from_memory = q->physical;
+    }
+    return g;
+}
+
+static int freed_meanwhile(const struct tw_task *t)
+{
+    for (size_t i = 0; i < t->nsegments; i++) {
+        const struct tw_segment *g = &t->segment[i];
+        if ((g->to_memory && g->to_memory->freed && !g->to_memory->maps) ||
+            (g->from_memory && g->from_memory->freed && !g->from_memory->maps))
+            return tw_fail(TW_BROKEN, "a copy found its device memory freed: it was not waited for");
+    }
+    return TW_OK;
+}
+
+static int run_copy(struct tw_stream *s, struct tw_task *t)
+{
+    int rc = freed_meanwhile(t);
+    if (rc) return rc;
+    bool late = atomic_load_explicit(&late_most, memory_order_relaxed) && !t->copy.at_once && !t->copy.reduce;
+    pthread_mutex_lock(&s->lock);
+    bool clash = false;
+    for (struct tw_held *h = s->held; h && !clash; h = h->next)
+        for (size_t i = 0; i < t->nsegments && !clash; i++) clash = needs(&t->segment[i], &h->part);
+    if (clash) apply_held(s, UINT64_MAX);
+    complete_records(s);
+    if (s->flushing) late = false;
+    for (size_t i = 0; late && i < t->nsegments; i++) withhold_segment(s, t, t->segment[i]);
+    pthread_mutex_unlock(&s->lock);
+    for (size_t i = 0; !late && i < t->nsegments; i++) apply(t, &t->segment[i]);
+    t->span = tw_clock_copy(t->copy.way, t->copy.from, t->copy.home, t->copy.bytes, atomic_load(&s->clock));
+    tw_stream_not_before(s, t->span.end);
+    tw_note(NULL, s, t->copy.from, t->copy.home, t->copy.bytes, t->span);
+    return TW_OK;
+}
+
+static enum tw_way way_of(const struct tw_task *t)
+{
+    const struct tw_segment *g = &t->segment[0];
+    if (!g->from) return TW_SET;
+    if (!g->to_memory) return g->from_memory ? TW_D2H : TW_H2H;
+    if (!g->from_memory) return TW_H2D;
+    return g->to_memory->home == g->from_memory->home ? TW_D2D : TW_P2P;
+}
+
+static struct tw_task *copy_task(char *to, const char *from, size_t bytes)
+{
+    size_t n = 0;
+    for (size_t at = 0; at < bytes; n++) at += next_segment(to + at, from ? from + at : NULL, bytes - at).bytes;
+    struct tw_task *t = tw_task_make(run_copy, n);
+    if (!t) return NULL;
+    t->copy.bytes = bytes;
+    for (size_t i = 0, at = 0; i < n; i++) {
+        struct tw_segment g = t->segment[i] = next_segment(to + at, from ? from + at : NULL, bytes - at);
+        if (g.to_memory) tw_hold(g.to_memory);
+        if (g.from_memory) tw_hold(g.from_memory);
+        at += g.bytes;
+    }
+    const struct tw_segment *g = &t->segment[0];
+    t->copy.way = way_of(t);
+    t->copy.home = g->to_memory ? g->to_memory->home : -1;
+    t->copy.from = g->from_memory ? g->from_memory->home : -1;
+    return t;
+}
+
+int tw_stream_copy(struct tw_stream *s, void *to, const void *from, size_t bytes, bool at_once)
+{
+    struct tw_task *t = copy_task(to, from, bytes);
+    if (!t) return TW_NO_HOST_MEMORY;
+    t->copy.at_once = at_once;
+    enum tw_way way = t->copy.way;
+    int rc = tw_task_submit(s, t, at_once);
+    if (rc == TW_OK) {
+        TW_COUNT(copies[1][way]);
+        atomic_fetch_add_explicit(&tw_live.bytes[1][way], bytes, memory_order_relaxed);
+        if (at_once) tw_clock_meet(atomic_load(&s->clock));
+    }
+    return rc;
+}
+
+int tw_stream_set(struct tw_stream *s, void *to, int byte, size_t bytes)
+{
+    struct tw_task *t = copy_task(to, NULL, bytes);
+    if (!t) return TW_NO_HOST_MEMORY;
+    t->copy.byte = byte;
+    TW_COUNT(copies[1][TW_SET]);
+    atomic_fetch_add_explicit(&tw_live.bytes[1][TW_SET], bytes, memory_order_relaxed);
+    return tw_task_submit(s, t, false);
+}
+
+int tw_stream_reduce(struct tw_stream *s, void *to, const void *from, size_t bytes, void (*fn)(void *, const void *, size_t))
+{
+    struct tw_task *t = copy_task(to, from, bytes);
+    if (!t) return TW_NO_HOST_MEMORY;
+    t->copy.reduce = fn;
+    t->settles = true;
+    return tw_task_submit(s, t, false);
+}
+
+/* --- kernels, host functions, words --- */
+
+static int run_call(struct tw_stream *s, struct tw_task *t)
+{
+    in_host_func = true;
+    t->call.fn(t->call.arg);
+    in_host_func = false;
+    t->span = tw_clock_work((uint64_t)tw_shared->config.host_func_ns, atomic_load(&s->clock));
+    tw_stream_not_before(s, t->span.end);
+    tw_note("host_func", s, s->device, -1, 0, t->span);
+    return TW_OK;
+}
+
+int tw_stream_call(struct tw_stream *s, void (*fn)(void *), void *arg)
+{
+    struct tw_task *t = tw_task_make(run_call, 0);
+    if (!t) return TW_NO_HOST_MEMORY;
+    t->settles = true;
+    t->call.fn = fn;
+    t->call.arg = arg;
+    TW_COUNT(host_funcs);
+    return tw_task_submit(s, t, false);
+}
+
+static int run_kernel(struct tw_stream *s, struct tw_task *t)
+{
+    if (t->call.fn) t->call.fn(t->call.arg);
+    t->span = tw_clock_work(t->call.ns, atomic_load(&s->clock));
+    tw_stream_not_before(s, t->span.end);
+    tw_note("kernel", s, s->device, -1, 0, t->span);
+    return TW_OK;
+}
+
+int tw_stream_kernel(struct tw_stream *s, uint64_t ns, void (*fn)(void *), void *arg)
+{
+    struct tw_task *t = tw_task_make(run_kernel, 0);
+    if (!t) return TW_NO_HOST_MEMORY;
+    t->settles = true;
+    t->call.fn = fn;
+    t->call.arg = arg;
+    t->call.ns = ns;
+    TW_COUNT(kernels);
+    return tw_task_submit(s, t, false);
+}
+
+static void let_word(struct tw_task *t) { tw_let(t->word.memory); }
+
+static struct tw_task *word_task(int (*run)(struct tw_stream *, struct tw_task *), void *word, uint64_t value)
+{
+    struct tw_piece *piece = tw_piece_at(word);
+    struct tw_task *t = tw_task_make(run, 0);
+    if (!t) return NULL;
+    t->settles = true;
+    t->done = let_word;
+    t->word.word = (uint64_t *)(piece->secret + ((uintptr_t)word - piece->va));
+    t->word.value = value;
+    t->word.memory = piece->physical;
+    tw_hold(piece->physical);
+    TW_COUNT(words);
+    return t;
+}
+
+static int run_write(struct tw_stream *s, struct tw_task *t)
+{
+    __atomic_store_n(t->word.word, t->word.value, __ATOMIC_SEQ_CST);
+    t->span = tw_clock_copy(TW_SET, -1, t->word.memory->home, 8, atomic_load(&s->clock));
+    tw_stream_not_before(s, t->span.end);
+    tw_note("write", s, s->device, -1, 8, t->span);
+    return TW_OK;
+}
+
+int tw_stream_write(struct tw_stream *s, void *word, uint64_t value)
+{
+    struct tw_task *t = word_task(run_write, word, value);
+    return t ? tw_task_submit(s, t, false) : TW_NO_HOST_MEMORY;
+}
+
+static bool holds(uint64_t v, uint64_t value, unsigned how)
+{
+    switch (how) {
+    case 0: return (int64_t)(v - value) >= 0;
+    case 1: return v == value;
+    case 2: return (v & value) != 0;
+    default: return ~(v | value) != 0;
+    }
+}
+
+static int run_await(struct tw_stream *s, struct tw_task *t)
+{
+    for (unsigned tries = 0; !holds(__atomic_load_n(t->word.word, __ATOMIC_ACQUIRE), t->word.value, t->word.how); tries++) {
+        int rc = tw_alive(s->device);
+        if (rc) return rc;
+        if (s->stop) return tw_fail(TW_BROKEN, "the stream was destroyed while it waited for a word");
+        usleep(tries < 100 ? 20 : 200);
+    }
+    t->span = tw_clock_copy(TW_SET, -1, t->word.memory->home, 8, atomic_load(&s->clock));
+    tw_stream_not_before(s, t->span.end);
+    tw_note("await", s, s->device, -1, 8, t->span);
+    return TW_OK;
+}
+
+int tw_stream_await(struct tw_stream *s, void *word, uint64_t value, unsigned how)
+{
+    struct tw_task *t = word_task(run_await, word, value);
+    if (!t) return TW_NO_HOST_MEMORY;
+    t->word.how = how;
+    return tw_task_submit(s, t, false);
+}
+
+/* --- making and finding --- */
+
+static struct tw_stream *make(int device)
+{
+    struct tw_stream *s = calloc(1, sizeof *s);
+    pthread_condattr_t monotonic;
+    if (!s) return NULL;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->work, &monotonic);
+    pthread_cond_init(&s->done, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    s->device = device;
+    s->tail = &s->head;
+    s->next = streams;
+    return streams = s;
+}
+
+int tw_stream_make(int device, struct tw_stream **out)
+{
+    pthread_mutex_lock(&lock);
+    int n = 0;
+    for (struct tw_stream *s = streams; s; s = s->next) n += s->device == device;
+    struct tw_stream *s = n < MAX_STREAMS ? make(device) : NULL;
+    pthread_mutex_unlock(&lock);
+    if (n >= MAX_STREAMS) return tw_fail(TW_LIMIT, "device %d has %d streams, which is its limit", device, n);
+    if (!s) return tw_fail(TW_NO_HOST_MEMORY, "no host memory");
+    *out = s;
+    return TW_OK;
+}
+
+int tw_stream_find(void *handle, int device, struct tw_stream **out)
+{
+    pthread_mutex_lock(&lock);
+    struct tw_stream *s = streams;
+    if (handle) {
+        while (s && s != handle) s = s->next;
+    } else if (!(s = own[device])) {
+        s = own[device] = make(device);
+    }
+    pthread_mutex_unlock(&lock);
+    if (!s) return tw_fail(handle ? TW_HANDLE : TW_NO_HOST_MEMORY, "%p is no stream", handle);
+    if (s->device != device)
+        return tw_fail(TW_OTHER_CONTEXT, "the stream is one of device %d, the thread uses device %d", s->device, device);
+    *out = s;
+    return TW_OK;
+}
+
+static void end(struct tw_stream *s)
+{
+    if (s->running) {
+        pthread_mutex_lock(&s->lock);
+        wait_for(s, s->submitted, -1); /* a stop would end waits for words that are still to come */
+        s->stop = true;
+        pthread_cond_signal(&s->work);
+        pthread_mutex_unlock(&s->lock);
+        pthread_join(s->thread, NULL);
+    }
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->work);
+    pthread_cond_destroy(&s->done);
+    free(s);
+}
+
+static void unlink_stream(struct tw_stream *s)
+{
+    struct tw_stream **at = &streams;
+    while (*at != s) at = &(*at)->next;
+    *at = s->next;
+    if (own[s->device] == s) own[s->device] = NULL;
+}
+
+int tw_stream_drop(struct tw_stream *s)
+{
+    if (s == mine) return tw_fail(TW_INVALID, "a host function cannot destroy its own stream");
+    pthread_mutex_lock(&lock);
+    unlink_stream(s);
+    pthread_mutex_unlock(&lock);
+    end(s);
+    return TW_OK;
+}
+
+void tw_streams_drop(int device)
+{
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        struct tw_stream *s = streams;
+        while (s && s->device != device) s = s->next;
+        if (s) unlink_stream(s);
+        pthread_mutex_unlock(&lock);
+        if (!s) return;
+        end(s);
+    }
+}
+
+/* --- waiting --- */
+
+int tw_stream_wait(struct tw_stream *s, int64_t ms)
+{
+    if (s == mine) return tw_fail(TW_INVALID, "a host function cannot wait for its own stream");
+    pthread_mutex_lock(&s->lock);
+    int rc = wait_for(s, s->submitted, ms);
+    pthread_mutex_unlock(&s->lock);
+    if (rc == TW_OK) tw_clock_meet(atomic_load(&s->clock));
+    return rc;
+}
+
+int tw_streams_wait(int device, int64_t ms)
+{
+    int rc = TW_OK, worst = TW_OK;
+    struct tw_stream *all[MAX_STREAMS + 1];
+    int n = 0;
+    pthread_mutex_lock(&lock);
+    for (struct tw_stream *s = streams; s && n <= MAX_STREAMS; s = s->next)
+        if (s->device == device) all[n++] = s;
+    pthread_mutex_unlock(&lock);
+    while (n--)
+        if ((rc = tw_stream_wait(all[n], ms))) worst = rc;
+    return worst;
+}
+
+/* Whoever finds a stream idle may read what it has written. With something withheld the answer is no at times. */
+int tw_stream_idle(struct tw_stream *s, bool *idle)
+{
+    pthread_mutex_lock(&s->lock);
+    *idle = s->completed == s->submitted;
+    if (*idle && s->held) {
+        if (draw(2)) *idle = wait_for(s, s->submitted, -1) == TW_OK;
+        else *idle = false;
+    }
+    int rc = s->status;
+    if (*idle && rc) {
+        s->status = TW_OK;
+        tw_fail((enum tw_status)rc, "%s", s->why);
+    } else {
+        rc = tw_alive(s->device);
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (*idle) tw_clock_meet(atomic_load(&s->clock));
+    return rc;
+}
+
+void tw_streams_rewind(void)
+{
+    pthread_mutex_lock(&lock);
+    for (struct tw_stream *s = streams; s; s = s->next) atomic_store(&s->clock, 0);
+    pthread_mutex_unlock(&lock);
+}
+
+uint64_t tw_stream_clock(struct tw_stream *s) { return atomic_load(&s->clock); }

@@ -1,0 +1,88 @@
+/* Between stream.c and those who have tasks for streams of their own. */
+#ifndef TW_TASK_H
+#define TW_TASK_H
+
+#include "engine.h"
+
+enum { TW_REASON = 240 };
+
+/* One copy between addresses that the CPU can use. */
+struct tw_segment {
+    char *to;
+    const char *from; /* NULL: `byte` is set */
+    size_t bytes;
+    struct tw_physical *to_memory, *from_memory; /* held until it is done; NULL: the host's */
+};
+
+struct tw_task {
+    struct tw_task *next;
+    int (*run)(struct tw_stream *s, struct tw_task *t); /* in the stream's thread */
+    void (*done)(struct tw_task *t);                    /* whatever came of it; NULL: nothing to do */
+    bool settles;   /* what earlier tasks have withheld must be there before */
+    uint64_t ready; /* modelled time of the host when it was submitted */
+    int parts;      /* of a copy that are withheld, and 1 for itself */
+    struct tw_span span;
+    union {
+        struct {
+            int byte, home, from;
+            enum tw_way way;
+            size_t bytes;
+            bool at_once;
+            void (*reduce)(void *, const void *, size_t);
+        } copy;
+        struct {
+            void (*fn)(void *);
+            void *arg;
+            uint64_t ns;
+        } call;
+        struct {
+            uint64_t *word, value;
+            unsigned how;
+            struct tw_physical *memory;
+        } word;
+        struct {
+            struct tw_event *event;
+            void *record;
+            int64_t ms;
+        } event;
+        struct {
+            void *item;
+        } report;
+    };
+    size_t nsegments;
+    struct tw_segment segment[];
+};
+
+struct tw_held;
+struct tw_stream {
+    struct tw_stream *next;
+    int device;
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    struct tw_task *head, **tail;
+    uint64_t submitted, completed;
+    struct tw_held *held; /* parts of copies whose effect is withheld */
+    int flushing;         /* who wants none to be */
+    int status;           /* of the first task that went wrong, until somebody has been told */
+    char why[TW_REASON];
+    pthread_t thread;
+    bool running, stop;
+    _Atomic uint64_t clock; /* modelled end of the last task */
+    void *subscription;
+    void *records; /* event records behind withheld copies */
+};
+
+struct tw_task *tw_task_make(int (*run)(struct tw_stream *s, struct tw_task *t), size_t nsegments);
+int tw_task_submit(struct tw_stream *s, struct tw_task *t, bool wait);
+/* The stream's thread: nothing is withheld any more. */
+void tw_stream_settle(struct tw_stream *s);
+bool tw_stream_withholds(const struct tw_stream *s); /* asked by its thread */
+void tw_stream_poke(struct tw_stream *s);            /* what it withholds is wanted */
+/* The modelled end of the stream's work is not before ns. */
+void tw_stream_not_before(struct tw_stream *s, uint64_t ns);
+void tw_deadline(struct timespec *t, int64_t us);
+
+/* event.c: the stream has nothing withheld any more. */
+void tw_records_complete(struct tw_stream *s);
+
+#endif
