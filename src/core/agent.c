@@ -277,8 +277,7 @@ static int start_thread(struct ring *r)
 void hm_agent_start(const char *call)
 {
     struct ring *r = ring_of(hm_world.pe);
-    bool cores = hm_world.cores >= 2 * hm_places.local_npes;
-    agent.spin = cores && hm_options.sleep_after ? SPIN_STEPS : 0;
+    agent.spin = !hm_world.oversubscribed && hm_options.sleep_after ? SPIN_STEPS : 0;
     agent.stop = 0;
     agent.next = __atomic_load_n(&r->served, __ATOMIC_RELAXED); /* an earlier init's go on */
     agent.owed = calloc((size_t)hm_places.local_npes, sizeof *agent.owed);

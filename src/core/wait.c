@@ -153,12 +153,8 @@ void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const c
     w->look_ns = w->slack = 0;
 }
 
-/* Whether it may be left counts as answered. That thread needs a core, too, unless there is one for it. */
-void hm_wait_for_thread(struct hm_wait *w)
-{
-    w->left = true;
-    if (hm_world.cores < 2 * hm_places.local_npes) w->phase = FIRST;
-}
+/* Whether it may be left counts as answered. */
+void hm_wait_for_thread(struct hm_wait *w) { w->left = true; }
 
 void hm_wait_expect_long(struct hm_wait *w)
 {
