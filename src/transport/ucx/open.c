@@ -87,6 +87,7 @@ static bool is_the_users(const char *variable)
 {
     static const char general[] = "UCX_IB_";
     if (getenv(variable)) return true;
+    if (!strcmp(variable, "UCX_TCP_TX_SEG_SIZE") && getenv("UCX_TCP_RX_SEG_SIZE")) return true; /* which bounds it */
     if (strncmp(variable, general, sizeof general - 1)) return false;
     const char *tail = variable + sizeof general - 2; /* from the last _ on */
     size_t bytes = strlen(tail);
