@@ -195,6 +195,7 @@ static int open_target(void)
     if (e) return e;
     ucs_status_t status = hm_ucx_hear_messages();
     if (status == UCS_OK) status = hm_ucx_hear_keys(hm_ucx.target, NULL);
+    if (status == UCS_OK) status = hm_ucx_hear_streams(hm_ucx.target, NULL);
     if (status != UCS_OK) return hm_ucx_say("a worker cannot be told of messages", status);
     hm_ucx_memory_open();
     return 0;
