@@ -86,7 +86,7 @@ static void wake_slot(struct ring *r, struct slot *s)
 static void begin_wait(struct hm_wait *w, struct hm_bell *bell, int pe, const char *call)
 {
     hm_wait_begin(w, bell, false, call);
-    hm_wait_unasked(w);
+    hm_wait_for_thread(w);
     w->about.kind = HM_BLOCKED_AGENT;
     w->about.pe = pe;
 }
@@ -141,19 +141,9 @@ static uint64_t ask_here(struct hm_ctx *ctx, int pe, const struct hm_ask *ask, c
     return value;
 }
 
-/* Of the context's own copies: what they have written is there before the request is. */
-static void complete_copies(struct hm_ctx *ctx, const char *call)
-{
-    const struct hm_device_ops *ops = hm_device.ops;
-    int e = ops->enter();
-    if (!e) e = ops->finish(ctx->flow);
-    if (e) hm_device_fail(call, "copies that were under way failed", -1, e);
-    ops->leave();
-}
-
 static uint64_t ask(struct hm_ctx *ctx, int pe, const struct hm_ask *ask, const char *call)
 {
-    if (ctx->flow) complete_copies(ctx, call);
+    if (ctx->flow) hm_device_complete(ctx, call); /* what it has put is there before the request is */
     if (!hm_place_is_far(pe)) return ask_here(ctx, pe, ask, call);
     if (hm_ask_is_silent(ask)) note_asked(ctx);
     return hm_agent_ask_far(pe, ask, call);
@@ -287,8 +277,7 @@ static int start_thread(struct ring *r)
 void hm_agent_start(const char *call)
 {
     struct ring *r = ring_of(hm_world.pe);
-    bool cores = hm_world.cores >= 2 * hm_places.local_npes;
-    agent.spin = cores && hm_options.sleep_after ? SPIN_STEPS : 0;
+    agent.spin = !hm_world.oversubscribed && hm_options.sleep_after ? SPIN_STEPS : 0;
     agent.stop = 0;
     agent.next = __atomic_load_n(&r->served, __ATOMIC_RELAXED); /* an earlier init's go on */
     agent.owed = calloc((size_t)hm_places.local_npes, sizeof *agent.owed);

@@ -76,7 +76,7 @@ void hm_agent_far_stop(void)
 static void begin_wait(struct hm_wait *w, int pe, const char *call)
 {
     hm_wait_begin(w, &far.bell, false, call);
-    hm_wait_unasked(w);
+    hm_wait_for_thread(w);
     w->about.kind = HM_BLOCKED_AGENT;
     w->about.pe = pe;
 }

@@ -364,14 +364,24 @@ void hm_device_set(void *at, int byte, size_t bytes, const char *call)
 
 /* --- order --- */
 
+/* What was under way has arrived somewhere: one load for each PE where nobody sleeps. */
+static void ring_all(void)
+{
+    for (int i = 0; i < hm_places.local_npes; i++) hm_bell_knock(hm_symm.peer[hm_place_pe(i)].bell);
+}
+
+void hm_device_complete(struct hm_ctx *ctx, const char *call)
+{
+    enter(call);
+    int e = hm_device.ops->finish(ctx->flow);
+    if (e) hm_device_fail(call, "copies that were under way failed", -1, e);
+    hm_device.ops->leave();
+    ring_all();
+}
+
 void hm_device_quiet(struct hm_ctx *ctx)
 {
-    if (ctx->flow) {
-        enter("quiet");
-        int e = hm_device.ops->finish(ctx->flow);
-        if (e) hm_device_fail("quiet", "copies that were under way failed", -1, e);
-        hm_device.ops->leave();
-    }
+    if (ctx->flow) hm_device_complete(ctx, "quiet");
     if (ctx->asked) hm_agent_quiet(ctx);
 }
 

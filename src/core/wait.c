@@ -26,8 +26,9 @@ enum {
     CROWDED_WAITS_MAX = 1024,  /* ... and up to so many when that happens again and again */
     STUCK_NS = 100000000,      /* unpolled sleepers look for deadlocks this often */
     ASK_NS = 25000000,         /* the program is asked whether to go on when it has not been for so long */
-    LOOK_NS = 20000,           /* between two looks at a word of device memory, ... */
-    LOOK_YIELD_NS = 50000,     /* ... each behind a yield at first */
+    LOOK_NS = 30000,           /* between two looks at a word of device memory, ... */
+    LOOK_MAX_NS = 250000,      /* ... and up to this in old waits; ... */
+    LOOK_YIELD_NS = 50000,     /* ... in young ones they are a yield apart */
 };
 
 static uint32_t spin_steps;
@@ -152,8 +153,8 @@ void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const c
     w->look_ns = w->slack = 0;
 }
 
-/* Whether it may be left has been answered, and is not asked again. */
-void hm_wait_unasked(struct hm_wait *w) { w->left = true; }
+/* Whether it may be left counts as answered. */
+void hm_wait_for_thread(struct hm_wait *w) { w->left = true; }
 
 void hm_wait_expect_long(struct hm_wait *w)
 {
@@ -279,9 +280,16 @@ static void step_announce(struct hm_wait *w)
     w->stuck(w);
 }
 
+/* What puts, signals and atomics of the library have completed rings the bell. Looks are for what is on streams. */
+static uint64_t look_ns(const struct hm_wait *w)
+{
+    uint64_t age = hm_os_now() - w->since, ns = age / 1000 < LOOK_MAX_NS ? age / 1000 : LOOK_MAX_NS;
+    return ns > w->look_ns ? ns : w->look_ns;
+}
+
 static uint64_t poll_ns(struct hm_wait *w)
 {
-    if (w->look_ns) return w->look_ns;
+    if (w->look_ns) return look_ns(w);
     if (!hm_options.poll) return 0;
     if (w->watched) return hm_watch_nap(w);
     return w->polled ? hm_watch_period(hm_os_now() - w->since) : STUCK_NS;

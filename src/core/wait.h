@@ -16,8 +16,8 @@
  * A word that no library call changed (a plain store through shmem_ptr) rings no bell: `polled` waits look again every
  * millisecond in the first 100 ms, then at a period that backs off to 50 ms.
  *
- * A word of device memory is looked at by a copy (look.h), and not all that changes it can ring a bell: who waits for one
- * sleeps, from the start, between looks that are some 20 us apart.
+ * A word of device memory is looked at by a copy (look.h), and what a stream of the program's does to it rings no bell: who
+ * waits for one sleeps, almost from the start, between looks that are 30 us apart, later up to 250 us.
  */
 #ifndef HM_WAIT_H
 #define HM_WAIT_H
@@ -45,7 +45,7 @@ struct hm_wait {
     bool returns; /* can be left with the condition unmet; the caller may set it before the first pause */
     bool left;    /* and was */
     bool watched, watching; /* see watch.h */
-    uint32_t look_ns; /* a look takes a copy, and one is due so many ns after the last; 0: it is a load */
+    uint32_t look_ns; /* a look is a copy, and one is due so many ns after the last in a young wait; 0: it is a load */
     uint32_t slack;   /* of this thread's timers before that; 0: it has not been changed */
 };
 
@@ -61,8 +61,8 @@ void hm_wait_set_interrupt(int (*fn)(int can_return));
 int (*hm_wait_interrupt(void))(int can_return);
 enum { HM_INTERRUPTED = 130 }; /* the status of a job that ends so, as a shell has it for SIGINT */
 
-/* A wait of the library's own for a thread that answers at once: the program is not asked. Before the first pause. */
-void hm_wait_unasked(struct hm_wait *w);
+/* What this wait waits for is a thread of the library's, which answers at once: the program is not asked. */
+void hm_wait_for_thread(struct hm_wait *w);
 
 /* What this wait waits for comes through the network: where cores are short it leaves its own to those who bring it. */
 void hm_wait_expect_long(struct hm_wait *w);

@@ -318,7 +318,8 @@ static void agree_on_waiting(const struct start *st)
     for (int i = 0; i < hm_places.local_npes; i++) hm_world.membarrier &= st->all[hm_place_pe(i)].membarrier;
     hm_world.cores = usable_cores(st);
     bool has_far = !hm_options.mapped || hm_places.machines > 1;
-    int threads = hm_places.local_npes * (has_far ? 2 : 1); /* a transport has a thread that must run while its PE waits */
+    bool has_agents = strcmp(hm_options.heap_kind, "host") != 0;
+    int threads = hm_places.local_npes * (1 + has_far + has_agents); /* threads that must run while their PE waits */
     hm_world.oversubscribed = threads > hm_world.cores;
     hm_world.job->cores = (uint32_t)hm_world.cores;
     hm_world.job->oversubscribed = hm_world.oversubscribed;
