@@ -14,7 +14,6 @@
 #include "base/os.h"
 #include "core/device.h"
 #include "core/maps.h"
-#include "core/world.h"
 
 static const char *remedy(void)
 {
@@ -61,12 +60,12 @@ static bool is_own_heap(uintptr_t addr, char *text, size_t size)
 static bool is_device(uintptr_t addr, char *text, size_t size)
 {
     if (!hm_device_any() || hm_device_side((const void *)addr) == HM_SIDE_HOST) return false;
-    for (int pe = 0; pe < hm_world.npes; pe++) {
+    for (unsigned pe = 0; pe < hm_symm.npes; pe++) {
         size_t o = addr - (uintptr_t)hm_device.peer[pe];
         if (!hm_device.peer[pe] || o >= hm_device.size) continue;
-        if (pe != hm_world.pe)
-            snprintf(text, size, "in the device heap of PE %d as it is attached here (offset %zu); use this PE's own address "
-                     "of it, %p, and the number %d as PE", pe, o, (void *)(hm_device.base + o), pe);
+        if (hm_device.peer[pe] != hm_device.base)
+            snprintf(text, size, "in the device heap of PE %u as it is attached here (offset %zu); use this PE's own address "
+                     "of it, %p, and the number %u as PE", pe, o, (void *)(hm_device.base + o), pe);
         else
             snprintf(text, size, "behind the top of the device heap (offset %zu, the top is %zu): never allocated, or freed; "
                      "use what shmem_malloc returned", o, hm_device.limit);

@@ -1,13 +1,13 @@
 /* Streams: tasks in order, each stream in a thread of its own, which begins with its first task.
  *
  * Late visibility: with it on, a copy that was submitted to a stream counts as done when its turn has come, but its
- * effect is withheld. It appears in parts, out of order, at random times; all of it at the latest when somebody waits for
- * the stream, or for an event behind it, or when a later task of the stream needs it.
+ * effect is withheld. It appears in parts, out of order, at random times; all of it at the latest when somebody waits
+ * for the stream, or for an event behind it, or when a later task of the stream needs it.
  */
 #define _GNU_SOURCE
 #include "task.h"
 
-#include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_US = 20000, MAX_STREAMS = 1984 }; /* how often who waits looks at the devices; documented limit */
+enum {
+    LOOK_US = 20000,    /* how often who waits looks at the devices */
+    MAX_STREAMS = 1984, /* documented */
+    MAX_HELD = 256,     /* parts withheld in a stream; then all of them appear */
+};
 
 struct tw_held {
     struct tw_held *next;
@@ -31,6 +35,9 @@ static _Thread_local bool in_host_func;
 
 bool tw_in_host_func(void) { return in_host_func; }
 
+/* The clock of whoever runs here: a stream's, in its host functions and kernels, or the process's. */
+_Atomic uint64_t *tw_stream_clock_here(void) { return mine ? &mine->clock : NULL; }
+
 static uint64_t now_ns(void)
 {
     struct timespec t;
@@ -38,7 +45,10 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static struct timespec at_ns(uint64_t ns) { return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)}; }
+static struct timespec at_ns(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+}
 
 void tw_deadline(struct timespec *t, int64_t us) { *t = at_ns(now_ns() + (uint64_t)us * 1000); }
 
@@ -104,6 +114,7 @@ static void apply_held(struct tw_stream *s, uint64_t until)
             continue;
         }
         *at = h->next;
+        s->nheld--;
         apply(h->task, &h->part);
         finish_part(h->task);
         free(h);
@@ -146,6 +157,7 @@ static bool withhold(struct tw_stream *s, struct tw_task *t, struct tw_segment p
     for (uint64_t k = draw(4); *at && k; k--) at = &(*at)->next;
     h->next = *at;
     *at = h;
+    s->nheld++;
     __atomic_add_fetch(&t->parts, 1, __ATOMIC_RELAXED);
     return true;
 }
@@ -191,6 +203,7 @@ static void went_wrong(struct tw_stream *s, int rc)
 {
     if (s->status) return;
     s->status = rc;
+    s->code = tw_fault_code;
     snprintf(s->why, sizeof s->why, "%s", tw_reason());
 }
 
@@ -199,8 +212,9 @@ static void run_task(struct tw_stream *s, struct tw_task *t)
     if (t->settles && s->held) tw_stream_settle(s);
     tw_stream_not_before(s, t->ready);
     int rc = tw_alive(s->device);
+    if (rc == TW_OK && atomic_load_explicit(&tw_faults, memory_order_relaxed)) rc = tw_fault_meet("task", -1);
     if (rc == TW_OK) rc = t->run(s, t);
-    else if (t->done) t->run = NULL; /* who completes it may ask whether it was done */
+    else t->run = NULL; /* who completes it may ask whether it was done */
     if (rc == TW_OK) finish_part(t);
     pthread_mutex_lock(&s->lock);
     if (rc) went_wrong(s, rc);
@@ -276,6 +290,16 @@ struct tw_task *tw_task_make(int (*run)(struct tw_stream *s, struct tw_task *t),
     return t;
 }
 
+/* Once, to whoever asks first. Under the lock. */
+static int tell_what_went_wrong(struct tw_stream *s)
+{
+    int rc = s->status;
+    if (!rc) return TW_OK;
+    s->status = TW_OK;
+    tw_fault_code = s->code;
+    return tw_fail((enum tw_status)rc, "%s", s->why);
+}
+
 /* Until `target` tasks are done and nothing of them is withheld. Under the lock. */
 static int wait_for(struct tw_stream *s, uint64_t target, int64_t ms)
 {
@@ -291,10 +315,9 @@ static int wait_for(struct tw_stream *s, uint64_t target, int64_t ms)
     }
     s->flushing--;
     if (rc) return rc;
-    if (s->completed < target || s->held || s->records) return tw_fail(TW_TIMEOUT_STREAM, "%lld ms have passed", (long long)ms);
-    if (!(rc = s->status)) return TW_OK;
-    s->status = TW_OK;
-    return tw_fail((enum tw_status)rc, "%s", s->why);
+    if (s->completed < target || s->held || s->records)
+        return tw_fail(TW_TIMEOUT_STREAM, "%lld ms have passed", (long long)ms);
+    return tell_what_went_wrong(s);
 }
 
 int tw_task_submit(struct tw_stream *s, struct tw_task *t, bool wait)
@@ -359,7 +382,7 @@ static int run_copy(struct tw_stream *s, struct tw_task *t)
     bool clash = false;
     for (struct tw_held *h = s->held; h && !clash; h = h->next)
         for (size_t i = 0; i < t->nsegments && !clash; i++) clash = needs(&t->segment[i], &h->part);
-    if (clash) apply_held(s, UINT64_MAX);
+    if (clash || s->nheld >= MAX_HELD) apply_held(s, UINT64_MAX);
     complete_records(s);
     if (s->flushing) late = false;
     for (size_t i = 0; late && i < t->nsegments; i++) withhold_segment(s, t, t->segment[i]);
@@ -425,7 +448,8 @@ int tw_stream_set(struct tw_stream *s, void *to, int byte, size_t bytes)
     return tw_task_submit(s, t, false);
 }
 
-int tw_stream_reduce(struct tw_stream *s, void *to, const void *from, size_t bytes, void (*fn)(void *, const void *, size_t))
+int tw_stream_reduce(struct tw_stream *s, void *to, const void *from, size_t bytes,
+                     void (*fn)(void *, const void *, size_t))
 {
     struct tw_task *t = copy_task(to, from, bytes);
     if (!t) return TW_NO_HOST_MEMORY;
@@ -523,11 +547,13 @@ static bool holds(uint64_t v, uint64_t value, unsigned how)
 
 static int run_await(struct tw_stream *s, struct tw_task *t)
 {
-    for (unsigned tries = 0; !holds(__atomic_load_n(t->word.word, __ATOMIC_ACQUIRE), t->word.value, t->word.how); tries++) {
+    for (unsigned tries = 0; !holds(__atomic_load_n(t->word.word, __ATOMIC_ACQUIRE), t->word.value, t->word.how);
+         tries++) {
         int rc = tw_alive(s->device);
         if (rc) return rc;
         if (s->stop) return tw_fail(TW_BROKEN, "the stream was destroyed while it waited for a word");
-        usleep(tries < 100 ? 20 : 200);
+        if (tries < 50) sched_yield();
+        else usleep(tries < 500 ? 20 : 200);
     }
     t->span = tw_clock_copy(TW_SET, -1, t->word.memory->home, 8, atomic_load(&s->clock));
     tw_stream_not_before(s, t->span.end);
@@ -587,7 +613,8 @@ int tw_stream_find(void *handle, int device, struct tw_stream **out)
     pthread_mutex_unlock(&lock);
     if (!s) return tw_fail(handle ? TW_HANDLE : TW_NO_HOST_MEMORY, "%p is no stream", handle);
     if (s->device != device)
-        return tw_fail(TW_OTHER_CONTEXT, "the stream is one of device %d, the thread uses device %d", s->device, device);
+        return tw_fail(TW_OTHER_CONTEXT, "the stream is one of device %d, the thread uses device %d", s->device,
+                       device);
     *out = s;
     return TW_OK;
 }
@@ -674,13 +701,8 @@ int tw_stream_idle(struct tw_stream *s, bool *idle)
         if (draw(2)) *idle = wait_for(s, s->submitted, -1) == TW_OK;
         else *idle = false;
     }
-    int rc = s->status;
-    if (*idle && rc) {
-        s->status = TW_OK;
-        tw_fail((enum tw_status)rc, "%s", s->why);
-    } else {
-        rc = tw_alive(s->device);
-    }
+    int rc = *idle ? tell_what_went_wrong(s) : TW_OK;
+    if (rc == TW_OK) rc = tw_alive(s->device);
     pthread_mutex_unlock(&s->lock);
     if (*idle) tw_clock_meet(atomic_load(&s->clock));
     return rc;

@@ -34,8 +34,9 @@ static int lane_make(struct hm_lane **lane)
     hm_ucx_signals_back(&before);
     if (e) goto free_memory;
     ucs_status_t status = hm_ucx_hear_keys(l->worker, l);
+    if (status == UCS_OK) status = hm_ucx_hear_streams(l->worker, l);
     if (status != UCS_OK) {
-        e = hm_ucx_say("a worker cannot be told of keys", status);
+        e = hm_ucx_say("a worker cannot be told of messages", status);
         goto close_worker;
     }
     l->link = link;
@@ -209,12 +210,14 @@ void hm_ucx_wait(struct hm_lane *lane, ucs_status_ptr_t request, int pe)
     hm_ucx_check(status, pe);
 }
 
-void hm_ucx_wait_few(struct hm_lane *lane, uint32_t most)
+void hm_ucx_wait_count(struct hm_lane *lane, const uint32_t *unfinished, uint32_t most)
 {
     int still = 0;
-    while (__atomic_load_n(&lane->unfinished, __ATOMIC_ACQUIRE) > most)
+    while (__atomic_load_n(unfinished, __ATOMIC_ACQUIRE) > most)
         hm_ucx_turn(lane, &still);
 }
+
+void hm_ucx_wait_few(struct hm_lane *lane, uint32_t most) { hm_ucx_wait_count(lane, &lane->unfinished, most); }
 
 void hm_ucx_request_done(void *request, ucs_status_t status, void *arg)
 {

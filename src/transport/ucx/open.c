@@ -98,6 +98,7 @@ static bool is_the_users(const char *variable)
 {
     static const char general[] = "UCX_IB_";
     if (getenv(variable)) return true;
+    if (!strcmp(variable, "UCX_TCP_TX_SEG_SIZE") && getenv("UCX_TCP_RX_SEG_SIZE")) return true; /* which bounds it */
     if (strncmp(variable, general, sizeof general - 1)) return false;
     const char *tail = variable + sizeof general - 2; /* from the last _ on */
     size_t bytes = strlen(tail);
@@ -213,6 +214,7 @@ static int open_target(void)
     if (e) return e;
     ucs_status_t status = hm_ucx_hear_messages();
     if (status == UCS_OK) status = hm_ucx_hear_keys(hm_ucx.target, NULL);
+    if (status == UCS_OK) status = hm_ucx_hear_streams(hm_ucx.target, NULL);
     if (status != UCS_OK) return hm_ucx_say("a worker cannot be told of messages", status);
     hm_ucx_memory_open();
     return 0;
