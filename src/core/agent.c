@@ -108,8 +108,9 @@ static void await_slot(struct ring *r, struct slot *s, uint32_t state, int pe, c
 
 static void note_asked(struct hm_ctx *ctx)
 {
-    ctx->asked = 1;
-    ctx->on_device = true;
+    if (hm_unlikely(!__atomic_load_n(&ctx->asked, __ATOMIC_RELAXED))) __atomic_store_n(&ctx->asked, 1, __ATOMIC_RELAXED);
+    if (hm_unlikely(!__atomic_load_n(&ctx->on_device, __ATOMIC_RELAXED)))
+        __atomic_store_n(&ctx->on_device, true, __ATOMIC_RELAXED);
 }
 
 static void note_owed(struct hm_ctx *ctx, int pe, uint64_t ticket)
@@ -175,7 +176,7 @@ static HM_COLD void wait_until_served(struct ring *r, uint64_t last, int pe)
 /* Whatever context asked: there is one queue for all of this PE's. */
 void hm_agent_quiet(struct hm_ctx *ctx)
 {
-    if (!ctx->asked) return;
+    if (!__atomic_load_n(&ctx->asked, __ATOMIC_RELAXED)) return;
     for (int i = 0; i < hm_places.local_npes; i++) {
         struct owed *o = &agent.owed[i];
         uint64_t last = __atomic_load_n(&o->last, __ATOMIC_ACQUIRE);
