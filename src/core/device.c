@@ -321,7 +321,6 @@ bool hm_device_put(struct hm_ctx *ctx, void *dest, const void *source, size_t by
 {
     struct end to = symmetric_end(dest, bytes, pe, call, "dest"), from = private_end(source);
     if (to.side == HM_SIDE_HOST && from.side == HM_SIDE_HOST) return false;
-    hm_ctx_count(&ctx->writes, 1);
     if (to.far)
         put_far(ctx, dest, &to, &from, bytes, pe, call);
     else
@@ -334,7 +333,6 @@ bool hm_device_get(struct hm_ctx *ctx, void *dest, const void *source, size_t by
 {
     struct end from = symmetric_end(source, bytes, pe, call, "source"), to = private_end(dest);
     if (to.side == HM_SIDE_HOST && from.side == HM_SIDE_HOST) return false;
-    hm_ctx_count(&ctx->reads, 1);
     if (from.far)
         get_far(ctx, &to, source, &from, bytes, pe, call);
     else

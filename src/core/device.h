@@ -51,7 +51,7 @@ void hm_device_stop(void);
 HM_NORETURN HM_COLD void hm_device_fail(const char *call, const char *what, int pe, int error);
 
 /* Each of these does what its namesake without `device` does if device memory takes part, and is false if none does. PE
- * numbers and ranges are checked here. */
+ * numbers and ranges are checked here; the caller counts. */
 HM_COLD bool hm_device_put(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi,
                            const char *call);
 HM_COLD bool hm_device_get(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi,
