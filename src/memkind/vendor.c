@@ -34,20 +34,28 @@ static void *open_file(struct hm_vendor *v)
     return library;
 }
 
-/* false: a function is missing that nothing can do without. */
+/* false: a function is missing that nothing can do without. A set of which nothing is there is of a newer version; one that is
+ * there in parts is half a library. */
 static bool resolve(struct hm_vendor *v, void *library)
 {
+    const char *lacks[32] = {0};
+    unsigned present = 0;
     for (size_t i = 0; i < v->n; i++) {
         const struct hm_vendor_function *f = &v->functions[i];
         *f->at = dlsym(library, f->name);
-        if (*f->at || f->optional) continue;
-        if (!f->set) {
-            v->missing_name = f->name;
-            return false;
+        if (f->optional) continue;
+        if (*f->at) {
+            present |= f->set;
+            continue;
         }
-        if (!v->missing) v->missing_name = f->name;
+        if (!v->missing_name) v->missing_name = f->name;
+        if (!f->set) return false;
+        if (!(v->missing & f->set)) lacks[__builtin_ctz(f->set)] = f->name;
         v->missing |= f->set;
     }
+    for (unsigned half = v->missing & present; half; half &= half - 1)
+        hm_warn("memory kind %s: %s has no %s, so what else is there of that way to share memory is not used", v->kind, v->file,
+                lacks[__builtin_ctz(half)]);
     return true;
 }
 
