@@ -243,32 +243,3 @@ void hm_helpers_end(void)
     helpers.ending = false;
     pthread_mutex_unlock(&helpers_lock);
 }
-
-/* --- gates --- */
-
-int hm_gate_take(struct hm_gates *gates, struct hm_gate *gate)
-{
-    int rc = 0;
-    pthread_mutex_lock(&gates->lock);
-    if (gates->n) gate->index = gates->free[--gates->n];
-    else if (gates->fresh < HM_GATES) gate->index = gates->fresh++;
-    else rc = -EAGAIN;
-    if (!rc) gate->ticket = ++gates->ticket[gate->index];
-    pthread_mutex_unlock(&gates->lock);
-    return rc;
-}
-
-void hm_gate_give(struct hm_gates *gates, const struct hm_gate *gate)
-{
-    pthread_mutex_lock(&gates->lock);
-    gates->free[gates->n++] = gate->index;
-    pthread_mutex_unlock(&gates->lock);
-}
-
-void hm_gates_reset(struct hm_gates *gates)
-{
-    pthread_mutex_lock(&gates->lock);
-    memset(gates->ticket, 0, sizeof gates->ticket);
-    gates->n = gates->fresh = 0;
-    pthread_mutex_unlock(&gates->lock);
-}
