@@ -47,6 +47,7 @@ struct hm_peer {
     int device;
     bool near;       /* of this process's own device */
     bool closed;     /* not for copies from and to the host */
+    bool mapped;     /* it was not opened by a key */
     void *handle;    /* of the kind's own */
     char key[80];    /* the same */
 };
