@@ -1,5 +1,5 @@
-# The software NPU, twin/: a library with the name of the Ascend runtime's, and the driver that it starts, side by side in
-# build/twin, where nothing finds them that is not told to look there.
+# The software NPU, twin/: a library with the name of the Ascend runtime's, and the driver that it starts, side by side
+# in build/twin, where nothing finds them that is not told to look there.
 file(GLOB twin_sources CONFIGURE_DEPENDS twin/*.c twin/engine/*.c)
 list(REMOVE_ITEM twin_sources ${CMAKE_SOURCE_DIR}/twin/engine/driver.c)
 
@@ -14,14 +14,15 @@ target_link_libraries(hbmesh_twin_driver PRIVATE hbmesh_flags)
 
 function(hbmesh_twin_library target folder)
     add_library(${target} SHARED ${ARGN} $<TARGET_OBJECTS:hbmesh_twin_objects>)
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME ascendcl LIBRARY_OUTPUT_DIRECTORY ${folder} LINKER_LANGUAGE C)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ascendcl LIBRARY_OUTPUT_DIRECTORY ${folder}
+        LINKER_LANGUAGE C)
     target_link_libraries(${target} PRIVATE hbmesh_flags Threads::Threads ${CMAKE_DL_LIBS})
     add_dependencies(${target} hbmesh_twin_driver)
 endfunction()
 hbmesh_twin_library(hbmesh_twin ${CMAKE_BINARY_DIR}/twin)
 
-# What a backend meets of other versions, for its tests: build/twin/half lacks one function of many that belong together,
-# build/twin/keys has no virtual memory, only sharing by keys.
+# What a backend meets of other versions, for its tests: build/twin/half lacks one function of many that belong
+# together, build/twin/keys has no virtual memory, only sharing by keys.
 function(hbmesh_twin_without name) # and the patterns of what it lacks
     set(folder ${CMAKE_BINARY_DIR}/twin/${name})
     file(MAKE_DIRECTORY ${folder})

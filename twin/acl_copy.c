@@ -44,8 +44,10 @@ static aclError check_sizes(const void *dst, size_t destMax, const void *src, si
 {
     NEED(dst);
     NEED(src);
-    if (!count || count > destMax) return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "count %zu, destMax %zu", count, destMax);
-    if (kind < 0 || kind > ACL_MEMCPY_INTER_DEVICE_TO_DEVICE) return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "kind %d", kind);
+    if (!count || count > destMax)
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "count %zu, destMax %zu", count, destMax);
+    if (kind < 0 || kind > ACL_MEMCPY_INTER_DEVICE_TO_DEVICE)
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "kind %d", kind);
     return ACL_SUCCESS;
 }
 
@@ -53,16 +55,19 @@ static aclError check_sizes(const void *dst, size_t destMax, const void *src, si
 static aclError check_peer(int device, int home)
 {
     if (home == HOST || tw_peer_get(device, home)) return ACL_SUCCESS;
-    return twin_refuse(ACL_ERROR_RT_NO_PERMISSION, "device %d has no access to device %d: aclrtDeviceEnablePeerAccess", device, home);
+    return twin_refuse(ACL_ERROR_RT_NO_PERMISSION, "device %d has no access to device %d: aclrtDeviceEnablePeerAccess",
+                       device, home);
 }
 
 /* Memory of another device that was imported by key: asynchronous copies between devices only, and named as such. */
 static aclError check_foreign(aclrtMemcpyKind kind, aclrtMemcpyKind real, bool async)
 {
     if (kind == ACL_MEMCPY_DEFAULT)
-        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "the direction of copies of another device's imported memory is not found out");
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID,
+                           "the direction of copies of another device's imported memory is not found out");
     if (real != ACL_MEMCPY_DEVICE_TO_DEVICE)
-        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "another device's imported memory is not copied from or to the host");
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID,
+                           "another device's imported memory is not copied from or to the host");
     if (!async)
         return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "another device's imported memory is not copied synchronously");
     return ACL_SUCCESS;
@@ -70,16 +75,18 @@ static aclError check_foreign(aclrtMemcpyKind kind, aclrtMemcpyKind real, bool a
 
 static bool reserved_here(const struct side *s) { return s->piece->reserved && s->piece->physical->origin == TW_MINE; }
 
-static aclError check_rules(int device, const struct side *to, const struct side *from, aclrtMemcpyKind kind, aclrtMemcpyKind real,
-                            bool async)
+static aclError check_rules(int device, const struct side *to, const struct side *from, aclrtMemcpyKind kind,
+                            aclrtMemcpyKind real, bool async)
 {
     aclError e = ACL_SUCCESS;
     if ((async || twin_strict) && !kind_fits(kind, real, to, from))
-        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "kind %d does not fit the addresses, which are of kind %d", (int)kind, (int)real);
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "kind %d does not fit the addresses, which are of kind %d",
+                           (int)kind, (int)real);
     if (to->foreign || from->foreign) e = check_foreign(kind, real, async);
     if (e || real != ACL_MEMCPY_DEVICE_TO_DEVICE) return e;
     if (!async && to->home != from->home && (reserved_here(to) || reserved_here(from)))
-        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "reserved addresses of one process are copied between devices by aclrtMemcpyAsync only");
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID,
+                           "reserved addresses of one process are copied between devices by aclrtMemcpyAsync only");
     e = check_peer(device, to->home);
     return e ? e : check_peer(device, from->home);
 }
@@ -107,7 +114,8 @@ TWIN_API aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t
     aclError e = check_sizes(dst, destMax, src, count, (int)kind);
     if (!e) e = look(dst, count, &to);
     if (!e) e = look(src, count, &from);
-    if (!e && (to.piece || from.piece || twin_strict)) e = check_rules(device, &to, &from, kind, kind_of(&to, &from), false);
+    if (!e && (to.piece || from.piece || twin_strict))
+        e = check_rules(device, &to, &from, kind, kind_of(&to, &from), false);
     if (e || dst == src) return e;
     tw_copy_now(dst, src, count);
     account(way_of(&to, &from), from.home, to.home, count);
@@ -115,18 +123,20 @@ TWIN_API aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t
 }
 
 /* Host memory that is not page-locked makes the call wait; older documents do not allow it. */
-static aclError check_async(const struct side *to, const struct side *from, const void *dst, const void *src, size_t count,
-                            bool *at_once)
+static aclError check_async(const struct side *to, const struct side *from, const void *dst, const void *src,
+                            size_t count, bool *at_once)
 {
     if (twin_strict && (((uintptr_t)dst | (uintptr_t)src) & 63))
         return twin_refuse(ACL_ERROR_RT_ADDR_UNALIGNED, "%p and %p must be aligned to 64 bytes", dst, src);
     const void *host = !to->piece ? dst : !from->piece ? src : NULL;
     *at_once = host && tw_host_kind(host, count) == TW_PAGEABLE;
-    if (twin_strict && *at_once) return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "the host memory at %p is not page-locked", host);
+    if (twin_strict && *at_once)
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "the host memory at %p is not page-locked", host);
     return ACL_SUCCESS;
 }
 
-TWIN_API aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind, aclrtStream stream)
+TWIN_API aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
+                                   aclrtStream stream)
 {
     ENTER(aclrtMemcpyAsync, READY | CONTEXT | ORDERS);
     struct side to, from;
@@ -233,8 +243,9 @@ REDUCER(min_i32, int32_t, a < b ? a : b)
 
 static void (*reducer(aclrtReduceKind kind, aclDataType type))(void *, const void *, size_t)
 {
-    static void (*const all[3][4])(void *, const void *, size_t) = {
-        {sum_float, sum_i8, sum_i16, sum_i32}, {max_float, max_i8, max_i16, max_i32}, {min_float, min_i8, min_i16, min_i32}};
+    static void (*const all[3][4])(void *, const void *, size_t) = {{sum_float, sum_i8, sum_i16, sum_i32},
+                                                                    {max_float, max_i8, max_i16, max_i32},
+                                                                    {min_float, min_i8, min_i16, min_i32}};
     int t = type == ACL_FLOAT ? 0 : type == ACL_INT8 ? 1 : type == ACL_INT16 ? 2 : type == ACL_INT32 ? 3 : -1;
     int k = (int)kind - ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM;
     return t < 0 || k < 0 || k > 2 ? NULL : all[k][t];

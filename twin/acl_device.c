@@ -69,7 +69,8 @@ TWIN_API aclError aclrtDeviceCanAccessPeer(int32_t *canAccessPeer, int32_t devic
     NEED(canAccessPeer);
     aclError e = check_pair(deviceId, peerDeviceId);
     if (e) return e;
-    if (deviceId == peerDeviceId) return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "device %d is no peer of itself", deviceId);
+    if (deviceId == peerDeviceId)
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "device %d is no peer of itself", deviceId);
     *canAccessPeer = tw_server_of(deviceId) == tw_server_of(peerDeviceId);
     return ACL_SUCCESS;
 }

@@ -14,7 +14,8 @@ enum { SMALL_PAGE = 4096 };
 static aclError allocate(int device, void **p, size_t size, size_t padded, aclrtMemMallocPolicy policy)
 {
     if (!p || !size) return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "%s", p ? "size is 0" : "devPtr is NULL");
-    if ((unsigned)policy > ACL_MEM_MALLOC_HUGE1G_ONLY_P2P) return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "policy %d", (int)policy);
+    if ((unsigned)policy > ACL_MEM_MALLOC_HUGE1G_ONLY_P2P)
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "policy %d", (int)policy);
     if (padded < size) return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "%zu bytes", size);
     bool normal = policy == ACL_MEM_MALLOC_NORMAL_ONLY || policy == ACL_MEM_MALLOC_NORMAL_ONLY_P2P;
     bool page = size >= (normal ? SMALL_PAGE : TW_PAGE / 2);
@@ -60,7 +61,8 @@ static aclError register_host(void *p, uint64_t size)
 {
     NEED(p);
     if ((uintptr_t)p % 4096) return twin_refuse(ACL_ERROR_RT_ADDR_UNALIGNED, "%p does not begin a page of 4 KiB", p);
-    if (!size || tw_is_device(p)) return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "%llu bytes at %p", (unsigned long long)size, p);
+    if (!size || tw_is_device(p))
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "%llu bytes at %p", (unsigned long long)size, p);
     return ACL_SUCCESS;
 }
 
@@ -134,7 +136,8 @@ TWIN_API aclError aclrtIpcMemGetExportKey(void *devPtr, size_t size, char *key, 
     NEED(devPtr);
     NEED(key);
     if (len != KEY || !size || flags > 1)
-        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "len %zu (must be 65), size %zu, flags %llu", len, size, (unsigned long long)flags);
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "len %zu (must be 65), size %zu, flags %llu", len, size,
+                           (unsigned long long)flags);
     aclError e = twin_status(tw_key_export(devPtr, size, flags ? TW_SHARE_ANYBODY : 0, &token));
     if (e) return e;
     memset(key, 0, len);
@@ -193,8 +196,10 @@ static aclError check_prop(const aclrtPhysicalMemProp *p)
 {
     NEED(p);
     if (p->handleType != ACL_MEM_HANDLE_TYPE_NONE || p->allocationType != ACL_MEM_ALLOCATION_TYPE_PINNED)
-        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "handleType %d, allocationType %d", (int)p->handleType, (int)p->allocationType);
-    if (!granularity_of(p->memAttr)) return twin_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "memAttr %d", (int)p->memAttr);
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "handleType %d, allocationType %d", (int)p->handleType,
+                           (int)p->allocationType);
+    if (!granularity_of(p->memAttr))
+        return twin_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "memAttr %d", (int)p->memAttr);
     if (p->location.type != ACL_MEM_LOCATION_TYPE_DEVICE)
         return twin_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "the twin has physical memory of devices only");
     if (p->location.id >= (uint32_t)tw_shared->config.devices)
@@ -202,23 +207,27 @@ static aclError check_prop(const aclrtPhysicalMemProp *p)
     return ACL_SUCCESS;
 }
 
-TWIN_API aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *prop, aclrtMemGranularityOptions option, size_t *granularity)
+TWIN_API aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *prop, aclrtMemGranularityOptions option,
+                                                   size_t *granularity)
 {
     ENTER(aclrtMemGetAllocationGranularity, READY | CONTEXT);
     NEED(granularity);
-    if ((unsigned)option > ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED) return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "option %d", (int)option);
+    if ((unsigned)option > ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED)
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "option %d", (int)option);
     aclError e = check_prop(prop);
     if (!e) *granularity = granularity_of(prop->memAttr);
     return e;
 }
 
-TWIN_API aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size, const aclrtPhysicalMemProp *prop, uint64_t flags)
+TWIN_API aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size, const aclrtPhysicalMemProp *prop,
+                                      uint64_t flags)
 {
     ENTER(aclrtMallocPhysical, READY | CONTEXT | ORDERS);
     NEED(handle);
     aclError e = check_prop(prop);
     if (e) return e;
-    if (!size || flags) return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "size %zu, flags %llu", size, (unsigned long long)flags);
+    if (!size || flags)
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "size %zu, flags %llu", size, (unsigned long long)flags);
     return twin_status(tw_physical_make((int)prop->location.id, size, (struct tw_physical **)handle));
 }
 
@@ -241,7 +250,9 @@ static aclError check_expected(uintptr_t at, size_t size)
     size_t align = (size_t)1 << 30;
     if (size < align)
         for (align = TW_PAGE; align < size;) align *= 2;
-    return at % align ? twin_refuse(ACL_ERROR_RT_ADDR_UNALIGNED, "expectPtr %p is not aligned to %zu", (void *)at, align) : ACL_SUCCESS;
+    return at % align
+               ? twin_refuse(ACL_ERROR_RT_ADDR_UNALIGNED, "expectPtr %p is not aligned to %zu", (void *)at, align)
+               : ACL_SUCCESS;
 }
 
 TWIN_API aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment, void *expectPtr, uint64_t flags)
@@ -249,8 +260,8 @@ TWIN_API aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alig
     ENTER(aclrtReserveMemAddress, READY | CONTEXT | ORDERS);
     NEED(virPtr);
     if (!size || alignment || flags > 1)
-        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "size %zu, alignment %zu (must be 0), flags %llu", size, alignment,
-                           (unsigned long long)flags);
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "size %zu, alignment %zu (must be 0), flags %llu", size,
+                           alignment, (unsigned long long)flags);
     aclError e = check_expected((uintptr_t)expectPtr, size);
     return e ? e : twin_status(tw_reserve(size, expectPtr, virPtr));
 }
@@ -268,8 +279,8 @@ TWIN_API aclError aclrtMapMem(void *virPtr, size_t size, size_t offset, aclrtDrv
     NEED(virPtr);
     HANDLE(handle, m);
     if (offset || flags || !size || size % TW_PAGE)
-        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "size %zu, offset %zu (must be 0), flags %llu (must be 0)", size, offset,
-                           (unsigned long long)flags);
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "size %zu, offset %zu (must be 0), flags %llu (must be 0)", size,
+                           offset, (unsigned long long)flags);
     return twin_status(tw_map(virPtr, size, m));
 }
 
@@ -291,8 +302,10 @@ TWIN_API aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtMemAccessDes
         return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "%zu bytes at %p are no mapping of aclrtMapMem", size, virPtr);
     for (size_t i = 0; i < count; i++) {
         int flags = (int)desc[i].flags;
-        if (desc[i].location.type != ACL_MEM_LOCATION_TYPE_DEVICE || desc[i].location.id >= (uint32_t)tw_shared->config.devices ||
-            (flags != ACL_RT_MEM_ACCESS_FLAGS_NONE && flags != ACL_RT_MEM_ACCESS_FLAGS_READ && flags != ACL_RT_MEM_ACCESS_FLAGS_READWRITE))
+        if (desc[i].location.type != ACL_MEM_LOCATION_TYPE_DEVICE ||
+            desc[i].location.id >= (uint32_t)tw_shared->config.devices ||
+            (flags != ACL_RT_MEM_ACCESS_FLAGS_NONE && flags != ACL_RT_MEM_ACCESS_FLAGS_READ &&
+             flags != ACL_RT_MEM_ACCESS_FLAGS_READWRITE))
             return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "description %zu: location %d/%u, flags %d", i,
                                (int)desc[i].location.type, desc[i].location.id, flags);
     }
@@ -311,12 +324,13 @@ static aclError export(aclrtDrvMemHandle handle, uint64_t flags, uint32_t kind, 
     return twin_status(tw_physical_export(m, kind | (flags ? TW_SHARE_ANYBODY : 0), token));
 }
 
-TWIN_API aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandleType handleType, uint64_t flags,
-                                                  uint64_t *shareableHandle)
+TWIN_API aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandleType handleType,
+                                                  uint64_t flags, uint64_t *shareableHandle)
 {
     ENTER(aclrtMemExportToShareableHandle, READY | CONTEXT);
     NEED(shareableHandle);
-    if (handleType != ACL_MEM_HANDLE_TYPE_NONE) return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "handleType %d", (int)handleType);
+    if (handleType != ACL_MEM_HANDLE_TYPE_NONE)
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "handleType %d", (int)handleType);
     return export(handle, flags, 0, shareableHandle);
 }
 
@@ -327,7 +341,8 @@ TWIN_API aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int3
     return twin_status(tw_allow(shareableHandle, pid, pidNum));
 }
 
-TWIN_API aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId, aclrtDrvMemHandle *handle)
+TWIN_API aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId,
+                                                    aclrtDrvMemHandle *handle)
 {
     ENTER(aclrtMemImportFromShareableHandle, READY | CONTEXT);
     NEED(handle);
@@ -338,7 +353,8 @@ TWIN_API aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, in
 static aclError check_type(aclrtMemSharedHandleType type)
 {
     if (type == ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT) return ACL_SUCCESS;
-    if (type != ACL_MEM_SHARE_HANDLE_TYPE_FABRIC) return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "shareType %d", (int)type);
+    if (type != ACL_MEM_SHARE_HANDLE_TYPE_FABRIC)
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "shareType %d", (int)type);
     if (tw_shared->config.fabric) return ACL_SUCCESS;
     return twin_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "these devices have no handles for other servers (fabric=on)");
 }
@@ -346,13 +362,14 @@ static aclError check_type(aclrtMemSharedHandleType type)
 static aclError read_shared(const void *in, aclrtMemSharedHandleType type, uint64_t *token)
 {
     size_t skip = type == ACL_MEM_SHARE_HANDLE_TYPE_FABRIC ? sizeof fabric_head : 0;
-    if (skip && memcmp(in, fabric_head, skip)) return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "that is no handle of a fabric");
+    if (skip && memcmp(in, fabric_head, skip))
+        return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "that is no handle of a fabric");
     memcpy(token, (const char *)in + skip, sizeof *token);
     return ACL_SUCCESS;
 }
 
-TWIN_API aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t flags, aclrtMemSharedHandleType shareType,
-                                                    void *shareableHandle)
+TWIN_API aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t flags,
+                                                    aclrtMemSharedHandleType shareType, void *shareableHandle)
 {
     ENTER(aclrtMemExportToShareableHandleV2, READY | CONTEXT);
     uint64_t token = 0;
@@ -371,8 +388,8 @@ TWIN_API aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, ui
     return ACL_SUCCESS;
 }
 
-TWIN_API aclError aclrtMemSetPidToShareableHandleV2(void *shareableHandle, aclrtMemSharedHandleType shareType, int32_t *pid,
-                                                    size_t pidNum)
+TWIN_API aclError aclrtMemSetPidToShareableHandleV2(void *shareableHandle, aclrtMemSharedHandleType shareType,
+                                                    int32_t *pid, size_t pidNum)
 {
     ENTER(aclrtMemSetPidToShareableHandleV2, READY);
     uint64_t token = 0;
@@ -383,8 +400,8 @@ TWIN_API aclError aclrtMemSetPidToShareableHandleV2(void *shareableHandle, aclrt
     return e ? e : twin_status(tw_allow(token, pid, pidNum));
 }
 
-TWIN_API aclError aclrtMemImportFromShareableHandleV2(void *shareableHandle, aclrtMemSharedHandleType shareType, uint64_t flags,
-                                                      aclrtDrvMemHandle *handle)
+TWIN_API aclError aclrtMemImportFromShareableHandleV2(void *shareableHandle, aclrtMemSharedHandleType shareType,
+                                                      uint64_t flags, aclrtDrvMemHandle *handle)
 {
     ENTER(aclrtMemImportFromShareableHandleV2, READY | CONTEXT);
     uint64_t token = 0;

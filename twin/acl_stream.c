@@ -89,12 +89,14 @@ TWIN_API aclError aclrtCreateEvent(aclrtEvent *event)
 {
     ENTER(aclrtCreateEvent, READY | CONTEXT | ORDERS);
     NEED(event);
-    return twin_status(tw_event_make(device, TW_EVENT_PLAIN, ACL_EVENT_TIME_LINE | ACL_EVENT_SYNC, (struct tw_event **)event));
+    return twin_status(
+        tw_event_make(device, TW_EVENT_PLAIN, ACL_EVENT_TIME_LINE | ACL_EVENT_SYNC, (struct tw_event **)event));
 }
 
 static aclError check_flags(uint32_t flag)
 {
-    if (flag && !(flag & ~(ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | ACL_EVENT_TIME_LINE))) return ACL_SUCCESS;
+    if (flag && !(flag & ~(ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | ACL_EVENT_TIME_LINE)))
+        return ACL_SUCCESS;
     return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "flags 0x%x", flag);
 }
 
@@ -142,7 +144,8 @@ TWIN_API aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
     EVENT(event, e);
     STREAM(stream, s);
     if (tw_event_kind(e) != TW_EVENT_FLAG)
-        return twin_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "only events of aclrtCreateEventWithFlag(ACL_EVENT_SYNC) are reset");
+        return twin_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                           "only events of aclrtCreateEventWithFlag(ACL_EVENT_SYNC) are reset");
     return twin_status(tw_event_reset(e, s));
 }
 
@@ -286,7 +289,8 @@ TWIN_API aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream)
     return twin_status(tw_report_unsubscribe(threadId, s));
 }
 
-TWIN_API aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType, aclrtStream stream)
+TWIN_API aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType,
+                                      aclrtStream stream)
 {
     ENTER(aclrtLaunchCallback, READY | CONTEXT | ORDERS);
     NEED(fn);

@@ -1,11 +1,13 @@
-/* The modelled clock: what is in doc/twin.md, by numbers. Copies take latency and bytes / bandwidth; links, copy engines and
- * memories are queues; host calls cost what the configuration says; events have the times of what they captured. */
+/* The modelled clock: what is in doc/twin.md, by numbers. Copies take latency and bytes / bandwidth; links, copy
+ * engines and memories are queues; host calls cost what the configuration says; events have the times of what they
+ * captured. */
 /* also: late address thread */
 #include "twin_test.h"
 
 enum { BYTES = 10000000, CALL = 100, WAIT = 1000, APART = 3 * CALL + WAIT };
-static const char model[] = "call=100ns,wait=1us,host_func=7us,pcie=3us:20GB/s,hccs=2us:25GB/s,roce=5us:100Gb/s,hbm_bw=1000GB/s,"
-                            "hbm_latency=400ns";
+static const char model[] =
+    "call=100ns,wait=1us,host_func=7us,pcie=3us:20GB/s,hccs=2us:25GB/s,roce=5us:100Gb/s,hbm_bw=1000GB/s,"
+    "hbm_latency=400ns";
 
 static char *d[4], *h;
 static aclrtStream s, t;
@@ -38,12 +40,12 @@ static void took(const char *file, int line, uint64_t ns, uint64_t least, uint64
 {
     if (ns >= least && ns <= most) return;
     board->failures++;
-    fprintf(stderr, "%s:%d: %llu ns instead of %llu to %llu\n", file, line, (unsigned long long)ns, (unsigned long long)least,
-            (unsigned long long)most);
+    fprintf(stderr, "%s:%d: %llu ns instead of %llu to %llu\n", file, line, (unsigned long long)ns,
+            (unsigned long long)least, (unsigned long long)most);
 }
 
-/* The process's modelled time of what is done here, from a node at rest. Streams that meet at a queue do so in any order: `off`
- * is what their calls are apart, and what the second wait costs. */
+/* The process's modelled time of what is done here, from a node at rest. Streams that meet at a queue do so in any
+ * order: `off` is what their calls are apart, and what the second wait costs. */
 #define TAKES(ns, off, ...)                                                                                            \
     do {                                                                                                               \
         twin_reset(1);                                                                                                 \
@@ -70,7 +72,8 @@ static void copies(void)
     enum { HCCS = BYTES / 25 };
     TAKES(CALL + 3000 + BYTES / 20, 0, OK(aclrtMemcpy(d[0], BYTES, h, BYTES, ACL_MEMCPY_HOST_TO_DEVICE)));
     TAKES(CALL + 3000 + BYTES / 20, 0, OK(aclrtMemcpy(h, BYTES, d[0], BYTES, ACL_MEMCPY_DEVICE_TO_HOST)));
-    TAKES(CALL + 400 + 2 * BYTES / 1000, 0, OK(aclrtMemcpy(d[0], BYTES, d[0] + BYTES, BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE)));
+    TAKES(CALL + 400 + 2 * BYTES / 1000, 0,
+          OK(aclrtMemcpy(d[0], BYTES, d[0] + BYTES, BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE)));
     TAKES(CALL + 2000 + HCCS, 0, OK(aclrtMemcpy(d[1], BYTES, d[0], BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE)));
     TAKES(CALL + 400 + BYTES / 1000, 0, OK(aclrtMemset(d[0], BYTES, 0, BYTES)));
     TAKES(CALL, 0, put(1, 0, s)); /* handed over, not waited for */

@@ -1,6 +1,7 @@
-/* Ends: of processes, of the driver, of devices; children of fork; how many processes a device takes. Whatever is killed,
- * nothing is left, nothing hangs, and what was lost says so. Rules: 25-01 (507010, 507901), 04 (aclrtResetDevice frees what
- * lies on the device), 11-04 (memory lives until all have freed it), device runtimes do not support fork without exec. */
+/* Ends: of processes, of the driver, of devices; children of fork; how many processes a device takes. Whatever is
+ * killed, nothing is left, nothing hangs, and what was lost says so. Rules: 25-01 (507010, 507901), 04
+ * (aclrtResetDevice frees what lies on the device), 11-04 (memory lives until all have freed it), device runtimes do
+ * not support fork without exec. */
 /* also: address thread */
 #include "twin_test.h"
 

@@ -1,5 +1,5 @@
-/* The fault switch: any call fails with any code, or takes longer, from the environment or at run time; a device is lost
- * after some calls. The sentence names the call and the code, as for all errors. */
+/* The fault switch: any call fails with any code, or takes longer, from the environment or at run time; a device is
+ * lost after some calls. The sentence names the call and the code, as for all errors. */
 #include "twin_test.h"
 
 static void begin_with(const char *faults)
@@ -12,7 +12,8 @@ static void by_environment(void)
 {
     char *d, h[8] = "";
     aclrtStream s;
-    begin_with("aclrtMemcpyAsync:3=507056,aclrtMalloc:2-3=207001,aclrtMemset:2-=107000,aclrtSynchronizeStream:*=stall:60");
+    begin_with(
+        "aclrtMemcpyAsync:3=507056,aclrtMalloc:2-3=207001,aclrtMemset:2-=107000,aclrtSynchronizeStream:*=stall:60");
     OK(aclrtMalloc((void **)&d, 64, ACL_MEM_MALLOC_HUGE_FIRST));
     void *p;
     REFUSED(207001, aclrtMalloc(&p, 64, ACL_MEM_MALLOC_HUGE_FIRST));
@@ -70,8 +71,14 @@ static void of_a_device(void)
 
 static void not_understood(void)
 {
-    static const char *const bad[] = {"x", "aclrtMalloc:0=5", "aclrtMalloc:3", "aclrtMalloc:3=stall:", "aclrtMalloc:4-2=5",
-                                      "device:99=lost", "device:1=found", "aclrtMalloc:1=0"};
+    static const char *const bad[] = {"x",
+                                      "aclrtMalloc:0=5",
+                                      "aclrtMalloc:3",
+                                      "aclrtMalloc:3=stall:",
+                                      "aclrtMalloc:4-2=5",
+                                      "device:99=lost",
+                                      "device:1=found",
+                                      "aclrtMalloc:1=0"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         setenv("HBMESH_TWIN_FAULT", bad[i], 1);
         aclError e = aclInit(NULL);

@@ -1,7 +1,7 @@
-/* Arrival is not visibility. With HBMESH_TWIN_LATE on, a flag that is written some other way shows before the data of a
- * copy that was not waited for, every time; after a wait never. Rules: 11-03 ("success of the call means that the task was
- * handed over, not that it was done; wait before reading"), 07 (an event that is complete has done all it captured), 06
- * (aclrtStreamQuery), 11-09 (a word written by a stream comes behind the stream's earlier tasks). */
+/* Arrival is not visibility. With HBMESH_TWIN_LATE on, a flag that is written some other way shows before the data of
+ * a copy that was not waited for, every time; after a wait never. Rules: 11-03 ("success of the call means that the
+ * task was handed over, not that it was done; wait before reading"), 07 (an event that is complete has done all it
+ * captured), 06 (aclrtStreamQuery), 11-09 (a word written by a stream comes behind the stream's earlier tasks). */
 /* env: HBMESH_TWIN_LATE=1 HBMESH_TWIN_SEED=20 */
 /* timeout: 120 */
 /* also: address */
@@ -80,7 +80,8 @@ static void put_then_flag(int me, bool quiet)
             board->word[1] = mark;
         }
     }
-    if (me == 1) printf("%s: %d of %d times the flag was before the data\n", quiet ? "with a wait" : "without", late, TIMES);
+    if (me == 1)
+        printf("%s: %d of %d times the flag was before the data\n", quiet ? "with a wait" : "without", late, TIMES);
     if (me == 1) CHECK(late == (quiet ? 0 : TIMES));
 }
 

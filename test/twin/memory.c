@@ -205,7 +205,8 @@ static void virtual_memory(void)
     OK(aclrtReleaseMemAddress(p));
     OK(aclrtGetMemInfo(ACL_HBM_MEM, &free1, &all));
     CHECK(free0 == free1);
-    REFUSED(ACL_ERROR_RT_PARAM_INVALID, aclrtReserveMemAddress((void **)&p, PAGE, 0, (void *)PAGE, 0)); /* not in 16..24 TiB */
+    REFUSED(ACL_ERROR_RT_PARAM_INVALID,
+            aclrtReserveMemAddress((void **)&p, PAGE, 0, (void *)PAGE, 0)); /* not in 16..24 TiB */
     REFUSED(ACL_ERROR_RT_PARAM_INVALID, aclrtReserveMemAddress((void **)&p, PAGE, PAGE, NULL, 0));
 }
 
@@ -227,7 +228,8 @@ static void peers(void)
     OK(aclrtMemcpy(&c, 1, b + MIB - 1, 1, ACL_MEMCPY_DEVICE_TO_HOST));
     CHECK(c == 42);
     OK(aclrtSetDevice(0));
-    REFUSED(ACL_ERROR_RT_NO_PERMISSION, aclrtMemcpy(b, MIB, a, MIB, ACL_MEMCPY_DEVICE_TO_DEVICE)); /* the other direction */
+    REFUSED(ACL_ERROR_RT_NO_PERMISSION,
+            aclrtMemcpy(b, MIB, a, MIB, ACL_MEMCPY_DEVICE_TO_DEVICE)); /* the other direction */
     OK(aclrtDeviceEnablePeerAccess(1, 0));
     OK(aclrtMemcpy(b, MIB, a, MIB, ACL_MEMCPY_DEVICE_TO_DEVICE));
     OK(aclrtFree(a));

@@ -1,6 +1,6 @@
-/* What HBMESH_TWIN makes of a node, and HBMESH_TWIN_STRICT of the rules. Rules: 04 (aclrtDeviceCanAccessPeer: one server),
- * 11-04 (handles inside a server, or for others where the series has that), older aclcppdevg_03_0106 (aclrtMemcpyAsync:
- * aligned to 64 bytes, page-locked host memory; the kind counts). */
+/* What HBMESH_TWIN makes of a node, and HBMESH_TWIN_STRICT of the rules. Rules: 04 (aclrtDeviceCanAccessPeer: one
+ * server), 11-04 (handles inside a server, or for others where the series has that), older aclcppdevg_03_0106
+ * (aclrtMemcpyAsync: aligned to 64 bytes, page-locked host memory; the kind counts). */
 /* also: address */
 #include "twin_test.h"
 
@@ -70,8 +70,9 @@ static void from_a_file(void)
 
 static void not_understood(void)
 {
-    static const char *const bad[] = {"devices=99", "hbm=5", "hccs=3us", "roce=5us:100", "x=1", "devices", "@/no/such/file",
-                                      "devices=2,servers=3", "links=rope", "hbm_bw=0GB/s"};
+    static const char *const bad[] = {"devices=99", "hbm=5",       "hccs=3us",       "roce=5us:100",
+                                      "x=1",        "devices",     "@/no/such/file", "devices=2,servers=3",
+                                      "links=rope", "hbm_bw=0GB/s"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         node(bad[i]);
         CHECK(aclInit(NULL) == ACL_ERROR_RT_PARAM_INVALID);

@@ -1,5 +1,5 @@
-/* Memory shared between processes. Rules: 11-04 (handles: export, import, lists of processes), 11-07 (keys: alignment, who
- * closes first, which copies), 04 (peer access), FAQ (alignment to pages). */
+/* Memory shared between processes. Rules: 11-04 (handles: export, import, lists of processes), 11-07 (keys:
+ * alignment, who closes first, which copies), 04 (peer access), FAQ (alignment to pages). */
 /* also: late address */
 #include "twin_test.h"
 
@@ -23,8 +23,8 @@ static void all_to_all(int me, int n)
     begin_on(me);
     p[me] = mapped(me, BYTES, &h[me]);
     OK(aclrtMemset(p[me], BYTES, 0, BYTES));
-    OK(aclrtMemExportToShareableHandleV2(h[me], ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION, ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT,
-                                         &token));
+    OK(aclrtMemExportToShareableHandleV2(h[me], ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION,
+                                         ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT, &token));
     board->word[me] = token;
     meet(n);
     for (int i = 0; i < n; i++) {

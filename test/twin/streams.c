@@ -1,5 +1,6 @@
-/* Streams and events. Rules: 06 (aclrtSynchronizeStream, aclrtStreamQuery, aclrtDestroyStream), 07 (events of three kinds),
- * 11-03 (asynchronous copies), 11-09 (words), 12 (host functions), FAQ (streams and events belong to devices). */
+/* Streams and events. Rules: 06 (aclrtSynchronizeStream, aclrtStreamQuery, aclrtDestroyStream), 07 (events of three
+ * kinds), 11-03 (asynchronous copies), 11-09 (words), 12 (host functions), FAQ (streams and events belong to
+ * devices). */
 /* also: late address thread */
 #include "twin_test.h"
 
@@ -120,7 +121,8 @@ static void events(void)
     OK(aclrtCreateEventExWithFlag(&ex, ACL_EVENT_SYNC));
     OK(aclrtCreateEventWithFlag(&flag, ACL_EVENT_SYNC));
     OK(aclrtCreateEventWithFlag(&line, ACL_EVENT_TIME_LINE));
-    CHECK(!recorded(plain) && !recorded(flag) && recorded(ex)); /* 07: nothing recorded: only the new kind is complete */
+    CHECK(!recorded(plain) && !recorded(flag) &&
+          recorded(ex)); /* 07: nothing recorded: only the new kind is complete */
     OK(aclrtSynchronizeEvent(plain));                           /* nothing to wait for */
     REFUSED(ACL_ERROR_RT_PARAM_INVALID, aclrtStreamWaitEvent(b, plain));
     OK(aclrtStreamWaitEvent(b, ex));
@@ -289,7 +291,8 @@ static void callbacks(void)
     pthread_create(&server_thread, NULL, server, NULL);
     OK(aclrtSubscribeReport((uint64_t)server_thread, s));
     REFUSED(ACL_ERROR_RT_STREAM_NO_CB_REG, aclrtSubscribeReport((uint64_t)pthread_self(), s)); /* one for each stream */
-    for (int i = 0; i < 20; i++) OK(aclrtLaunchCallback(callback, NULL, i % 2 ? ACL_CALLBACK_BLOCK : ACL_CALLBACK_NO_BLOCK, s));
+    for (int i = 0; i < 20; i++)
+        OK(aclrtLaunchCallback(callback, NULL, i % 2 ? ACL_CALLBACK_BLOCK : ACL_CALLBACK_NO_BLOCK, s));
     OK(aclrtSynchronizeStream(s));
     CHECK(ran_here >= 19); /* the last one blocks: those before have been run */
     gate = 0;
@@ -325,7 +328,8 @@ static void reductions(void)
         float sum = 100.5f - (float)i, was = 100.5f - (float)i * 2;
         CHECK(x[i] == sum && y[i] == (was > sum ? was : sum));
     }
-    REFUSED(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclrtReduceAsync(d, e, 256, ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM, ACL_FLOAT16, a, NULL));
+    REFUSED(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+            aclrtReduceAsync(d, e, 256, ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM, ACL_FLOAT16, a, NULL));
 }
 
 /* Many threads, a stream each, and all of them at one more. */

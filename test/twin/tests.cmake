@@ -1,5 +1,5 @@
-# The twin's own tests: each program as it is, some again with everything late, and with sanitizers (twin, driver and test
-# in one program each).
+# The twin's own tests: each program as it is, some again with everything late, and with sanitizers (twin and test in
+# one program).
 function(hbmesh_twin_test name file)
     hbmesh_test_says(env ${file} env)
     add_test(NAME twin/${name} COMMAND ${ARGN})
@@ -13,7 +13,8 @@ foreach(file IN LISTS files)
     hbmesh_test_says(also ${file} also)
     add_executable(${target} EXCLUDE_FROM_ALL ${file})
     add_dependencies(tests ${target})
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test/twin)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${stem}
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test/twin)
     target_compile_options(${target} PRIVATE -O1 -g1 -Wall -Wextra)
     target_link_libraries(${target} PRIVATE hbmesh_twin Threads::Threads)
     hbmesh_twin_test(${stem} ${file} $<TARGET_FILE:${target}>)

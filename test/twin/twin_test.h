@@ -60,7 +60,8 @@ static inline void refused(const char *file, int line, const char *text, aclErro
     snprintf(name, sizeof name, "%.*s failed", (int)strcspn(text, "("), text);
     if (got == code && message && strstr(message, number) && strstr(message, name)) return;
     board->failures++;
-    fprintf(stderr, "%s:%d: %s: %d instead of %d: %s\n", file, line, text, got, code, message ? message : "(no message)");
+    fprintf(stderr, "%s:%d: %s: %d instead of %d: %s\n", file, line, text, got, code,
+            message ? message : "(no message)");
 }
 
 static inline double seconds(void)
@@ -171,7 +172,8 @@ static inline bool faults(const void *p)
 
 static inline aclrtPhysicalMemProp device_memory(int device)
 {
-    return (aclrtPhysicalMemProp){.memAttr = ACL_HBM_MEM_HUGE, .location = {(uint32_t)device, ACL_MEM_LOCATION_TYPE_DEVICE}};
+    return (aclrtPhysicalMemProp){.memAttr = ACL_HBM_MEM_HUGE,
+                                  .location = {(uint32_t)device, ACL_MEM_LOCATION_TYPE_DEVICE}};
 }
 
 /* A mapping of `bytes` on the device, with its handle. */

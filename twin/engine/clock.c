@@ -1,7 +1,7 @@
-/* Modelled time. Links, copy engines and memories are queues: each has a time until which it is taken, in the state that
- * all processes of the node share. A transfer begins when it was asked for and its queues are free; it takes them for
- * bytes / bandwidth, and what it brings is there a latency later, so that transfers behind each other overlap in their
- * latencies.
+/* Modelled time. Links, copy engines and memories are queues: each has a time until which it is taken, in the state
+ * that all processes of the node share. A transfer begins when it was asked for and its queues are free; it takes
+ * them for bytes / bandwidth, and what it brings is there a latency later, so that transfers behind each other
+ * overlap in their latencies.
  *
  * Each process has a clock: what its host calls cost, and the ends of what it has waited for. Processes know of each
  * other's only what they learn by messages: whoever reads a flag that was set at t calls twin_meet(t).
@@ -57,7 +57,8 @@ static uint64_t take(_Atomic uint64_t *queue, uint64_t ready, uint64_t ns)
 }
 
 /* Both ends of a network link, one after the other: exact while one of them is the narrow one. */
-static struct tw_span over(const struct tw_link *l, _Atomic uint64_t *a, _Atomic uint64_t *b, size_t bytes, uint64_t ready)
+static struct tw_span over(const struct tw_link *l, _Atomic uint64_t *a, _Atomic uint64_t *b, size_t bytes,
+                           uint64_t ready)
 {
     uint64_t ns = (uint64_t)((double)bytes / l->bytes_per_ns), start = take(a, ready, ns);
     if (b) start = take(b, start, ns);
@@ -106,7 +107,8 @@ void tw_note(const char *what, const struct tw_stream *stream, int device, int p
 {
     char line[200];
     if (__builtin_expect(log_fd < 0, 1)) return;
-    int n = snprintf(line, sizeof line, "%d,%s,%d,%d,%zu,%p,%llu,%llu\n", tw_pid(), what ? what : way_name(device, peer), device,
-                     peer, bytes, (const void *)stream, (unsigned long long)span.start, (unsigned long long)span.end);
+    int n = snprintf(line, sizeof line, "%d,%s,%d,%d,%zu,%p,%llu,%llu\n", tw_pid(),
+                     what ? what : way_name(device, peer), device, peer, bytes, (const void *)stream,
+                     (unsigned long long)span.start, (unsigned long long)span.end);
     if (write(log_fd, line, (size_t)n) < 0) log_fd = -1;
 }

@@ -173,7 +173,8 @@ static bool parent_of(pid_t pid, pid_t *parent, char comm[64], unsigned long lon
     snprintf(comm, 64, "%.*s", (int)(close - open - 1), open + 1);
     int up = 0;
     *start = 0;
-    int k = sscanf(close + 2, "%*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &up, start);
+    int k = sscanf(close + 2, "%*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &up,
+                   start);
     *parent = up;
     return k == 2;
 }

@@ -62,7 +62,8 @@ int tw_device_leave(int device, bool all)
 int tw_device_current(void)
 {
     int device = current;
-    return device >= 0 && atomic_load_explicit(&devices[device].life, memory_order_relaxed) == current_life ? device : -1;
+    return device >= 0 && atomic_load_explicit(&devices[device].life, memory_order_relaxed) == current_life ? device
+                                                                                                            : -1;
 }
 
 bool tw_device_open(int device) { return atomic_load(&devices[device].life) & 1; }

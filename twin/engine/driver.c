@@ -71,7 +71,8 @@ static int listener, state_fd, nclients;
 static uint64_t last_id;
 static char configuration[TW_PIDS * 4];
 
-static int refuse(struct tw_reply *r, enum tw_status status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static int refuse(struct tw_reply *r, enum tw_status status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 static int refuse(struct tw_reply *r, enum tw_status status, const char *fmt, ...)
 {
     va_list args;
@@ -190,7 +191,8 @@ static int open_device(struct client *c, const struct tw_request *q, struct tw_r
     if (c->devices >> q->device & 1) return 0;
     struct tw_device *d = &state->device[q->device];
     if (atomic_load(&d->procs) >= state->config.procs)
-        return refuse(r, TW_LIMIT, "device %d is used by %d processes, which is its limit", q->device, state->config.procs);
+        return refuse(r, TW_LIMIT, "device %d is used by %d processes, which is its limit", q->device,
+                      state->config.procs);
     atomic_fetch_add(&d->procs, 1);
     c->devices |= 1ull << q->device;
     return 0;
@@ -202,8 +204,9 @@ static int allocate(struct client *c, const struct tw_request *q, struct tw_repl
     struct tw_device *d = &state->device[q->device];
     uint64_t used = atomic_load(&d->used), total = state->config.hbm;
     if (q->bytes > total - used)
-        return refuse(r, TW_NO_MEMORY, "%llu bytes on device %d: %llu of %llu bytes are free", (unsigned long long)q->bytes,
-                      q->device, (unsigned long long)(total - used), (unsigned long long)total);
+        return refuse(r, TW_NO_MEMORY, "%llu bytes on device %d: %llu of %llu bytes are free",
+                      (unsigned long long)q->bytes, q->device, (unsigned long long)(total - used),
+                      (unsigned long long)total);
     struct memory *m = calloc(1, sizeof *m);
     if (!m) return refuse(r, TW_NO_HOST_MEMORY, "the driver has no memory");
     m->fd = memfd_create("hbmesh-twin-hbm", MFD_CLOEXEC);
@@ -211,8 +214,8 @@ static int allocate(struct client *c, const struct tw_request *q, struct tw_repl
         int e = errno;
         if (m->fd >= 0) close(m->fd);
         free(m);
-        return refuse(r, TW_NO_HOST_MEMORY, "the driver makes no memory of %llu bytes: %s", (unsigned long long)q->bytes,
-                      strerror(e));
+        return refuse(r, TW_NO_HOST_MEMORY, "the driver makes no memory of %llu bytes: %s",
+                      (unsigned long long)q->bytes, strerror(e));
     }
     m->id = ++last_id;
     m->bytes = q->bytes;
@@ -292,7 +295,8 @@ static int import_share(struct client *c, const struct tw_request *q, struct tw_
     if (check_device(q, r)) return -1;
     struct share *s = find_share(q->id);
     if (!s || !s->exporter || (s->flags ^ q->flags) & (TW_SHARE_KEY | TW_SHARE_FABRIC))
-        return refuse(r, TW_HANDLE, "nothing is exported under this %s (any more)", q->flags & TW_SHARE_KEY ? "key" : "handle");
+        return refuse(r, TW_HANDLE, "nothing is exported under this %s (any more)",
+                      q->flags & TW_SHARE_KEY ? "key" : "handle");
     if (s->exporter == c) return refuse(r, TW_IN_USE, "the process that has exported it cannot import it");
     if (!on_list(s, c->pid)) return refuse(r, TW_FORBIDDEN, "process %d is not on the exporter's list", c->pid);
     if (!(s->flags & TW_SHARE_FABRIC) && server_of(q->device) != server_of(s->memory->device))

@@ -130,7 +130,8 @@ void tw_streams_drop(int device); /* with what they have to do done */
 /* `at_once`: it is done, and seen by all, when the call returns. */
 int tw_stream_copy(struct tw_stream *s, void *to, const void *from, size_t bytes, bool at_once);
 int tw_stream_set(struct tw_stream *s, void *to, int byte, size_t bytes);
-int tw_stream_reduce(struct tw_stream *s, void *to, const void *from, size_t bytes, void (*fn)(void *, const void *, size_t));
+int tw_stream_reduce(struct tw_stream *s, void *to, const void *from, size_t bytes,
+                     void (*fn)(void *, const void *, size_t));
 int tw_stream_call(struct tw_stream *s, void (*fn)(void *), void *arg);
 int tw_stream_kernel(struct tw_stream *s, uint64_t ns, void (*fn)(void *), void *arg);
 int tw_stream_write(struct tw_stream *s, void *word, uint64_t value);

@@ -201,7 +201,8 @@ static int wait_until_done(struct tw_event *e, struct record *r, int device, int
         if (ms >= 0 && (t.tv_sec > end.tv_sec || (t.tv_sec == end.tv_sec && t.tv_nsec > end.tv_nsec))) t = end;
         pthread_cond_timedwait(&changed, &lock, &t);
         tw_deadline(&now, 0);
-        if (ms < 0 || is_done(e, r) || now.tv_sec < end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec))
+        if (ms < 0 || is_done(e, r) || now.tv_sec < end.tv_sec ||
+            (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec))
             continue;
         return tw_fail(late, "%lld ms have passed", (long long)ms);
     }

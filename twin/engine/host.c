@@ -51,7 +51,8 @@ static int drop(uintptr_t at, bool allocated, size_t *bytes)
 {
     size_t i = behind(at);
     if (!i || all[i - 1].at != at || all[i - 1].allocated != allocated)
-        return tw_fail(TW_INVALID, "%p was not %s", (void *)at, allocated ? "given out by aclrtMallocHost" : "registered");
+        return tw_fail(TW_INVALID, "%p was not %s", (void *)at,
+                       allocated ? "given out by aclrtMallocHost" : "registered");
     *bytes = all[i - 1].bytes;
     memmove(all + i - 1, all + i, (n - i) * sizeof *all);
     n--;
@@ -103,7 +104,8 @@ int tw_host_kind(const void *p, size_t bytes)
     pthread_rwlock_rdlock(&lock);
     size_t i = behind((uintptr_t)p);
     int kind = TW_PAGEABLE;
-    if (i && (uintptr_t)p + bytes <= all[i - 1].at + all[i - 1].bytes) kind = all[i - 1].allocated ? TW_ALLOCATED : TW_PINNED;
+    if (i && (uintptr_t)p + bytes <= all[i - 1].at + all[i - 1].bytes)
+        kind = all[i - 1].allocated ? TW_ALLOCATED : TW_PINNED;
     pthread_rwlock_unlock(&lock);
     return kind;
 }
@@ -179,7 +181,8 @@ void tw_set_bytes(char *to, int byte, size_t bytes, bool shared)
 {
     enum { PAGE = 65536 };
     if (byte == 0 && shared && bytes >= 4 * PAGE) {
-        char *first = (char *)(((uintptr_t)to + PAGE - 1) / PAGE * PAGE), *last = (char *)((uintptr_t)(to + bytes) / PAGE * PAGE);
+        char *first = (char *)(((uintptr_t)to + PAGE - 1) / PAGE * PAGE),
+             *last = (char *)((uintptr_t)(to + bytes) / PAGE * PAGE);
         if (!madvise(first, (size_t)(last - first), MADV_REMOVE)) {
             memset(to, 0, (size_t)(first - to));
             memset(last, 0, (size_t)(to + bytes - last));

@@ -159,7 +159,8 @@ static int greet(int fd, const char *text)
     if (r.status) return tw_fail((enum tw_status)r.status, "%.*s", (int)sizeof r.why, r.why);
     void *at = mmap(NULL, sizeof *tw_shared, PROT_READ | PROT_WRITE, MAP_SHARED, passed, 0);
     close(passed);
-    if (at == MAP_FAILED) return tw_fail(TW_NO_HOST_MEMORY, "the state of the devices cannot be mapped: %s", strerror(errno));
+    if (at == MAP_FAILED)
+        return tw_fail(TW_NO_HOST_MEMORY, "the state of the devices cannot be mapped: %s", strerror(errno));
     tw_shared = at;
     own_pid = r.pid > 0 ? r.pid : getpid();
     return TW_OK;

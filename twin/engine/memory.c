@@ -3,8 +3,8 @@
  * Device addresses come from one arena of reserved addresses that nobody may touch: a load or store of the host there
  * is a fault. A table with an entry for each of its pages leads from an address to the piece it lies in, and so to a
  * second, secret mapping of the same memory, which the engine copies through. Copies read the table without a lock;
- * who changes it holds one. Pieces are never given back to malloc, so that a copy that races with a free (a fault of the
- * program) reads an old piece at worst.
+ * who changes it holds one. Pieces are never given back to malloc, so that a copy that races with a free (a fault of
+ * the program) reads an old piece at worst.
  */
 #define _GNU_SOURCE
 #include "engine.h"
@@ -48,7 +48,8 @@ static void *reserve_addresses(void *at, size_t bytes)
     return p;
 }
 
-/* Where the runtime has its own, from 16 TiB on, or elsewhere; as much as can be had. It stays for the process's life. */
+/* Where the runtime has its own, from 16 TiB on, or elsewhere; as much as can be had. It stays for the process's
+ * life. */
 int tw_memory_open(void)
 {
     if (tw_arena.base) return TW_OK;
@@ -87,7 +88,8 @@ static struct range *take_addresses(size_t bytes, uintptr_t expected)
         if (expected) return NULL;
         va = (*at)->va + (*at)->bytes;
     }
-    if (va < tw_arena.base || va - tw_arena.base > tw_arena.bytes || bytes > tw_arena.bytes - (va - tw_arena.base)) return NULL;
+    if (va < tw_arena.base || va - tw_arena.base > tw_arena.bytes || bytes > tw_arena.bytes - (va - tw_arena.base))
+        return NULL;
     if (!(r = calloc(1, sizeof *r))) return NULL;
     r->va = va;
     r->bytes = bytes;
@@ -423,11 +425,13 @@ int tw_unreserve(void *p)
 /* One range holds memory of one device, and either our own or imported. */
 static int check_join(const struct range *r, uintptr_t va, size_t bytes, const struct tw_physical *m)
 {
-    if (!r || r->kind != RESERVED || va % TW_PAGE) return tw_fail(TW_INVALID, "%p is not in a reserved range", (void *)va);
+    if (!r || r->kind != RESERVED || va % TW_PAGE)
+        return tw_fail(TW_INVALID, "%p is not in a reserved range", (void *)va);
     if (bytes != m->bytes) return tw_fail(TW_INVALID, "%zu bytes, the physical memory has %zu", bytes, m->bytes);
     if (va + bytes > r->va + r->bytes) return tw_fail(TW_INVALID, "the mapping leaves the reserved range");
     for (size_t at = 0; at < bytes; at += TW_PAGE)
-        if (tw_piece_at((void *)(va + at))) return tw_fail(TW_IN_USE, "memory is mapped at %p already", (void *)(va + at));
+        if (tw_piece_at((void *)(va + at)))
+            return tw_fail(TW_IN_USE, "memory is mapped at %p already", (void *)(va + at));
     const struct tw_piece *other = first_piece(r);
     if (!other) return TW_OK;
     if (other->physical->home != m->home)
@@ -473,10 +477,12 @@ int tw_key_export(void *p, size_t bytes, uint32_t flags, uint64_t *token)
     int rc = TW_OK;
     if (!r || (r->kind != WHOLE && r->kind != PARTS)) rc = tw_fail(TW_INVALID, "%p is no memory of aclrtMalloc", p);
     else if (r->kind == PARTS || r->va != (uintptr_t)p)
-        rc = tw_fail(TW_ALIGN, "%p is a part of a page of device memory, and shared memory must be aligned to pages", p);
+        rc =
+            tw_fail(TW_ALIGN, "%p is a part of a page of device memory, and shared memory must be aligned to pages", p);
     else if (bytes > r->bytes) rc = tw_fail(TW_INVALID, "%zu bytes, the memory has %zu", bytes, r->bytes);
     if (rc == TW_OK) {
-        struct tw_request q = {.op = TW_EXPORT, .id = r->piece->physical->id, .bytes = bytes, .flags = flags | TW_SHARE_KEY};
+        struct tw_request q = {
+            .op = TW_EXPORT, .id = r->piece->physical->id, .bytes = bytes, .flags = flags | TW_SHARE_KEY};
         rc = tw_request(&q, &reply, NULL);
         if (rc == TW_OK) *token = reply.id;
     }

@@ -1,8 +1,8 @@
 /* Streams: tasks in order, each stream in a thread of its own, which begins with its first task.
  *
  * Late visibility: with it on, a copy that was submitted to a stream counts as done when its turn has come, but its
- * effect is withheld. It appears in parts, out of order, at random times; all of it at the latest when somebody waits for
- * the stream, or for an event behind it, or when a later task of the stream needs it.
+ * effect is withheld. It appears in parts, out of order, at random times; all of it at the latest when somebody waits
+ * for the stream, or for an event behind it, or when a later task of the stream needs it.
  */
 #define _GNU_SOURCE
 #include "task.h"
@@ -38,7 +38,10 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static struct timespec at_ns(uint64_t ns) { return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)}; }
+static struct timespec at_ns(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+}
 
 void tw_deadline(struct timespec *t, int64_t us) { *t = at_ns(now_ns() + (uint64_t)us * 1000); }
 
@@ -291,7 +294,8 @@ static int wait_for(struct tw_stream *s, uint64_t target, int64_t ms)
     }
     s->flushing--;
     if (rc) return rc;
-    if (s->completed < target || s->held || s->records) return tw_fail(TW_TIMEOUT_STREAM, "%lld ms have passed", (long long)ms);
+    if (s->completed < target || s->held || s->records)
+        return tw_fail(TW_TIMEOUT_STREAM, "%lld ms have passed", (long long)ms);
     if (!(rc = s->status)) return TW_OK;
     s->status = TW_OK;
     return tw_fail((enum tw_status)rc, "%s", s->why);
@@ -425,7 +429,8 @@ int tw_stream_set(struct tw_stream *s, void *to, int byte, size_t bytes)
     return tw_task_submit(s, t, false);
 }
 
-int tw_stream_reduce(struct tw_stream *s, void *to, const void *from, size_t bytes, void (*fn)(void *, const void *, size_t))
+int tw_stream_reduce(struct tw_stream *s, void *to, const void *from, size_t bytes,
+                     void (*fn)(void *, const void *, size_t))
 {
     struct tw_task *t = copy_task(to, from, bytes);
     if (!t) return TW_NO_HOST_MEMORY;
@@ -523,7 +528,8 @@ static bool holds(uint64_t v, uint64_t value, unsigned how)
 
 static int run_await(struct tw_stream *s, struct tw_task *t)
 {
-    for (unsigned tries = 0; !holds(__atomic_load_n(t->word.word, __ATOMIC_ACQUIRE), t->word.value, t->word.how); tries++) {
+    for (unsigned tries = 0; !holds(__atomic_load_n(t->word.word, __ATOMIC_ACQUIRE), t->word.value, t->word.how);
+         tries++) {
         int rc = tw_alive(s->device);
         if (rc) return rc;
         if (s->stop) return tw_fail(TW_BROKEN, "the stream was destroyed while it waited for a word");
@@ -587,7 +593,8 @@ int tw_stream_find(void *handle, int device, struct tw_stream **out)
     pthread_mutex_unlock(&lock);
     if (!s) return tw_fail(handle ? TW_HANDLE : TW_NO_HOST_MEMORY, "%p is no stream", handle);
     if (s->device != device)
-        return tw_fail(TW_OTHER_CONTEXT, "the stream is one of device %d, the thread uses device %d", s->device, device);
+        return tw_fail(TW_OTHER_CONTEXT, "the stream is one of device %d, the thread uses device %d", s->device,
+                       device);
     *out = s;
     return TW_OK;
 }
