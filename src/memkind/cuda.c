@@ -542,7 +542,7 @@ static int cuda_finish(struct hm_flow *f)
 
 static int take_device(int device)
 {
-    int n, rc = count(&n);
+    int n, unified = 0, rc = count(&n);
     if (rc) return rc;
     if (device < 0 || device >= n) {
         hm_vendor_say("there is no device %d: the driver has %d", device, n);
@@ -550,8 +550,9 @@ static int take_device(int device)
     }
     own.number = device;
     rc = CALL(cuDeviceGet, &own.device, device);
+    if (!rc) rc = CALL(cuDeviceGetAttribute, &unified, HAS_UNIFIED, own.device);
     if (rc) return rc;
-    if (!has(HAS_UNIFIED)) {
+    if (!unified) {
         hm_vendor_say("device %d has no unified addresses", device);
         return -ENOTSUP;
     }
