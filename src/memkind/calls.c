@@ -71,7 +71,9 @@ struct call {
 static void run(void *arg)
 {
     struct call *call = arg;
+    (void)__atomic_load_n(&call->calls->made, __ATOMIC_SEQ_CST);
     call->fn(call->arg);
+    __atomic_add_fetch(&call->calls->made, 1, __ATOMIC_SEQ_CST);
     int rc = call->calls->ops->open(&call->gate);
     if (rc) remember(call->calls, rc);
     give(call->calls, &call->gate);

@@ -31,6 +31,7 @@ struct hm_calls {
     pthread_mutex_t lock;
     uint64_t ticket[HM_GATES];
     uint32_t free[HM_GATES], n, fresh; /* given back; never used yet from `fresh` on */
+    uint64_t made; /* counted up behind each call, for what it wrote to be seen by those behind it on its stream */
     int failure;
     char failure_text[900];
 };
