@@ -17,6 +17,7 @@ function(hbmesh_twin_library target folder)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ascendcl LIBRARY_OUTPUT_DIRECTORY ${folder}
         LINKER_LANGUAGE C)
     target_link_libraries(${target} PRIVATE hbmesh_flags Threads::Threads ${CMAKE_DL_LIBS})
+    target_link_options(${target} PRIVATE -Wl,-z,nodelete) # it has threads: dlclose leaves it where it is
     add_dependencies(${target} hbmesh_twin_driver)
 endfunction()
 hbmesh_twin_library(hbmesh_twin ${CMAKE_BINARY_DIR}/twin)

@@ -58,7 +58,7 @@ static const struct {
 
 aclError twin_status(int status)
 {
-    aclError code = ACL_ERROR_RT_INTERNAL_ERROR;
+    aclError code = status == TW_FAULT ? tw_fault_code : ACL_ERROR_RT_INTERNAL_ERROR;
     if (status == TW_OK) return ACL_SUCCESS;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if ((int)codes[i].status == status) code = codes[i].code;
@@ -75,9 +75,7 @@ TWIN_API const char *aclGetRecentErrMsg(void)
 
 static aclError meet_fault(const char *call, int device)
 {
-    int code, rc = tw_fault_meet(call, device, &code);
-    if (rc) return twin_refuse(code, "%s", tw_reason());
-    return ACL_SUCCESS;
+    return twin_status(tw_fault_meet(call, device));
 }
 
 aclError twin_enter(const char *call, int needs, int *device)

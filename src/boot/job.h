@@ -50,6 +50,7 @@ enum hm_blocked_kind {
     HM_BLOCKED_LOCK,  /* set_lock: addr; pe: where the lock lives */
     HM_BLOCKED_PAIR,  /* shmemx_sync_pe: pe */
     HM_BLOCKED_START, /* in init, waits for other PEs to join */
+    HM_BLOCKED_AGENT, /* pe: whose agent is to do something to its device memory */
 };
 
 /* What one thread of a PE waits for. Published when the wait begins to yield or to sleep, so a short wait pays nothing.
@@ -60,7 +61,7 @@ struct hm_blocked {
     uint64_t since; /* CLOCK_MONOTONIC, ns */
     uint64_t addr;  /* the address waited on, as this PE sees it */
     int64_t offset; /* of addr in its segment; -1: not symmetric */
-    uint32_t in_heap; /* 1 heap, 0 static data */
+    uint32_t in_heap; /* 0 static data, 1 heap, 2 device heap */
     uint32_t team_slot;
     int32_t team_start, team_stride, team_size; /* the team by world numbers */
     int32_t missing; /* members that have not arrived, as counted when it went to sleep */

@@ -14,11 +14,15 @@
 /* By hm_device_start, behind the attaching; and at finalize behind the last meeting. */
 void hm_agent_start(const char *call);
 void hm_agent_stop(void);
+/* The process ends without finalize. */
+void hm_agent_halt(void);
 
 /* Copies of this PE that are under way on `ctx` are completed first. What has no value to give back may return earlier: it
  * is done behind hm_agent_quiet. `offset`: in the device heap. */
 HM_COLD uint64_t hm_agent_amo(struct hm_ctx *ctx, enum hm_amo op, size_t offset, uint64_t value, uint64_t cond, size_t size,
                               int pe, const char *call);
+/* Adds to a float or a double, of which `value` holds the bits; done behind hm_agent_quiet. */
+HM_COLD void hm_agent_add_float(struct hm_ctx *ctx, size_t offset, uint64_t value, size_t size, int pe, const char *call);
 /* To and from the device heap of a PE of another machine; `from` and `to` are host memory. Done when they return. */
 HM_COLD void hm_agent_put(struct hm_ctx *ctx, int pe, size_t offset, const void *from, size_t bytes, const char *call);
 HM_COLD void hm_agent_get(struct hm_ctx *ctx, void *to, int pe, size_t offset, size_t bytes, const char *call);

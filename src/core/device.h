@@ -36,6 +36,8 @@ HM_INLINE bool hm_device_holds(const void *addr, size_t bytes)
     size_t o = hm_device_offset(addr);
     return hm_device_any() && o < hm_device.limit && bytes <= hm_device.limit - o;
 }
+/* Is it an address of this PE's device heap, allocated or not? */
+HM_INLINE bool hm_device_spans(const void *addr) { return hm_device_offset(addr) < hm_device.size; }
 /* What memory an address of this process is. */
 enum hm_side hm_device_side(const void *addr);
 
@@ -61,6 +63,7 @@ HM_COLD void hm_device_set(void *at, int byte, size_t bytes, const char *call);
 
 /* fence and quiet of what is under way on the flow of a context; the context ends. */
 HM_COLD void hm_device_quiet(struct hm_ctx *ctx);
+HM_COLD void hm_device_complete(struct hm_ctx *ctx, const char *call); /* of copies alone; the context has a flow */
 HM_COLD void hm_device_close(struct hm_ctx *ctx);
 
 #endif

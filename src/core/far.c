@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/option.h"
+#include "core/agent.h"
 #include "core/message.h"
 #include "core/order.h"
 #include "core/pack.h"
@@ -82,6 +83,7 @@ static void heard(int from, const void *bytes, size_t n)
 {
     const struct hm_message *m = bytes;
     if (pack && hm_pack_heard(pack, from, bytes, n)) return;
+    if (hm_agent_heard(from, bytes, n)) return;
     switch (n >= sizeof *m ? m->kind : 0) {
     case HM_MESSAGE_UNLOCK:
     case HM_MESSAGE_WITHDRAW: hm_lock_heard(from, bytes, n); return;
@@ -447,6 +449,8 @@ void hm_far_message(int pe, const void *message, size_t bytes)
     memcpy(copy, message, bytes);
     transport->message(lane_of(&hm_ctx_inner), pe, copy, bytes, free, copy);
 }
+
+size_t hm_far_message_max(void) { return transport->message ? transport->message_max : 0; }
 
 void hm_far_tell(struct hm_place word, uint64_t value)
 {

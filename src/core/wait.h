@@ -15,12 +15,16 @@
  *
  * A word that no library call changed (a plain store through shmem_ptr) rings no bell: `polled` waits look again every
  * millisecond in the first 100 ms, then at a period that backs off to 50 ms.
+ *
+ * A word of device memory is looked at by a copy (look.h), and what a stream of the program's does to it rings no bell: who
+ * waits for one sleeps, almost from the start, between looks that are 30 us apart, later up to 250 us.
  */
 #ifndef HM_WAIT_H
 #define HM_WAIT_H
 
 #include "base/base.h"
 #include "boot/job.h"
+#include "core/device.h"
 #include "core/symm.h"
 
 struct hm_wait {
@@ -41,6 +45,8 @@ struct hm_wait {
     bool returns; /* can be left with the condition unmet; the caller may set it before the first pause */
     bool left;    /* and was */
     bool watched, watching; /* see watch.h */
+    uint32_t look_ns; /* a look is a copy, and one is due so many ns after the last in a young wait; 0: it is a load */
+    uint32_t slack;   /* of this thread's timers before that; 0: it has not been changed */
 };
 
 void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const char *call);
@@ -54,6 +60,9 @@ bool hm_wait_nap(struct hm_wait *w, uint64_t ns);
 void hm_wait_set_interrupt(int (*fn)(int can_return));
 int (*hm_wait_interrupt(void))(int can_return);
 enum { HM_INTERRUPTED = 130 }; /* the status of a job that ends so, as a shell has it for SIGINT */
+
+/* What this wait waits for is a thread of the library's, which answers at once: the program is not asked. */
+void hm_wait_for_thread(struct hm_wait *w);
 
 /* What this wait waits for comes through the network: where cores are short it leaves its own to those who bring it. */
 void hm_wait_expect_long(struct hm_wait *w);
@@ -117,6 +126,12 @@ HM_INLINE int64_t hm_word_load(const void *p, enum hm_word type)
     }
 }
 
+/* False for what only a copy reaches. In jobs without a device heap nothing is looked at but whether there is one. */
+HM_INLINE bool hm_word_can_load(const void *p)
+{
+    return hm_likely(p != NULL) && (hm_likely(!hm_device_any()) || !hm_device_spans(p));
+}
+
 HM_INLINE bool hm_word_is(int64_t have, int cmp, int64_t want, enum hm_word type)
 {
     bool less = type == HM_WORD_U64 ? (uint64_t)have < (uint64_t)want : have < want;
@@ -136,7 +151,7 @@ HM_INLINE bool hm_word_is(int64_t have, int cmp, int64_t want, enum hm_word type
 int64_t hm_wait_word_slow(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call);
 HM_INLINE int64_t hm_wait_word(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call)
 {
-    if (hm_likely(ivar != NULL)) {
+    if (hm_word_can_load(ivar)) {
         int64_t have = hm_word_load(ivar, type);
         if (hm_word_is(have, cmp, want, type)) return have;
     }
@@ -144,6 +159,12 @@ HM_INLINE int64_t hm_wait_word(void *ivar, int cmp, int64_t want, enum hm_word t
 }
 /* test: also gives a waiting loop of the user's a chance to let others run. */
 int hm_test_word(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call);
+/* signal_fetch. */
+int64_t hm_word_fetch_slow(const void *word, enum hm_word type, const char *call);
+HM_INLINE int64_t hm_word_fetch(const void *word, enum hm_word type, const char *call)
+{
+    return hm_word_can_load(word) ? hm_word_load(word, type) : hm_word_fetch_slow(word, type, call);
+}
 
 /* The families over arrays. `values`: one value of the type (vector false) or nelems of them (vector true).
  * status may be NULL. Return values as the standard says (SIZE_MAX for any on an empty set, and so on). */

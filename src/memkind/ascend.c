@@ -199,8 +199,8 @@ enum { GRAIN = 2 << 20 };
 
 static bool way_is_whole(unsigned way)
 {
-    const char *only = getenv("SHMEM_ASCEND_IPC");
-    if (only && *only && strcmp(only, way == VMM ? "vmm" : "key") != 0) return false;
+    const char *only = hm_vendor_setting("SHMEM_ASCEND_IPC");
+    if (only && strcmp(only, way == VMM ? "vmm" : "key") != 0) return false;
     return !(vendor.missing & way);
 }
 

@@ -12,6 +12,12 @@
 
 /* --- the library --- */
 
+const char *hm_vendor_setting(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value && strcmp(value, "auto") ? value : NULL;
+}
+
 static void *open_in_home(const struct hm_vendor *v, const char *variable)
 {
     char path[4096];
@@ -23,14 +29,14 @@ static void *open_in_home(const struct hm_vendor *v, const char *variable)
 
 static void *open_file(struct hm_vendor *v)
 {
-    const char *named = getenv(v->variable), *wrong;
-    void *library = dlopen(named && *named ? named : v->file, RTLD_NOW | RTLD_LOCAL);
+    const char *named = hm_vendor_setting(v->variable), *wrong;
+    void *library = dlopen(named ? named : v->file, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         wrong = dlerror();
-        snprintf(v->why, sizeof v->why, "%s%s%s", named && *named ? v->variable : "", named && *named ? ": " : "",
+        snprintf(v->why, sizeof v->why, "%s%s%s", named ? v->variable : "", named ? ": " : "",
                  wrong ? wrong : "it cannot be loaded");
     }
-    for (size_t i = 0; !library && !(named && *named) && v->homes[i]; i++) library = open_in_home(v, v->homes[i]);
+    for (size_t i = 0; !library && !named && v->homes[i]; i++) library = open_in_home(v, v->homes[i]);
     return library;
 }
 

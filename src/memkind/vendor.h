@@ -30,6 +30,9 @@ struct hm_vendor {
     char why[320];              /* not there, or half: a clause */
 };
 
+/* An option of the user's (option.def): NULL where it is not set, or "auto". */
+const char *hm_vendor_setting(const char *variable);
+
 /* Once in a process, any thread. Half a library is warned of, an absent one is said to who debugs. true: it is there.
  * `whole(missing sets)` says whether the rest is enough. */
 bool hm_vendor_open(struct hm_vendor *v, bool (*whole)(unsigned missing));

@@ -129,6 +129,23 @@ static void events_and_kernels(void)
     OK(aclrtDestroyEvent(end));
 }
 
+/* What a host function computes and learns is its stream's time. */
+static void computes(void *arg)
+{
+    uint64_t *seen = arg;
+    seen[0] = twin_now();
+    twin_meet(30000);
+    twin_spend(2000);
+    seen[1] = twin_now();
+}
+
+static void in_a_host_function(void)
+{
+    uint64_t seen[2];
+    TAKES(32000 + 7000, 0, OK(aclrtLaunchHostFunc(s, computes, seen)); one());
+    CHECK(seen[0] == CALL && seen[1] == 32000);
+}
+
 /* A kernel reads and writes where the twin itself does. */
 static void add_one(void *arg)
 {
@@ -230,6 +247,7 @@ int main(void)
     set_up("");
     copies();
     events_and_kernels();
+    in_a_host_function();
     kernels();
     counts();
     take_down();

@@ -69,6 +69,33 @@ static void of_a_device(void)
     OK(aclFinalize());
 }
 
+/* A task that goes wrong on the device shows when its stream is waited for, once; the stream goes on. */
+static void of_a_task(void)
+{
+    char *d, c = 0;
+    aclrtStream s, t;
+    aclrtEvent event;
+    begin_with("task:2=507013,task:5=507053");
+    OK(aclrtMalloc((void **)&d, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtMemset(d, 64, 0, 64));
+    OK(aclrtCreateStream(&s));
+    OK(aclrtCreateStream(&t));
+    OK(aclrtCreateEvent(&event));
+    for (int i = 1; i <= 3; i++) OK(aclrtMemsetAsync(d + i, 1, i, 1, s));
+    REFUSED(507013, aclrtSynchronizeStream(s));
+    OK(aclrtSynchronizeStream(s));
+    OK(aclrtMemcpy(&c, 1, d + 2, 1, ACL_MEMCPY_DEVICE_TO_HOST));
+    CHECK(c == 0);
+    OK(aclrtMemcpy(&c, 1, d + 3, 1, ACL_MEMCPY_DEVICE_TO_HOST));
+    CHECK(c == 3);
+    OK(aclrtMemsetAsync(d, 1, 4, 1, s));
+    OK(aclrtRecordEvent(event, s)); /* the fifth: nobody hangs for an event that went wrong */
+    OK(aclrtStreamWaitEvent(t, event));
+    OK(aclrtSynchronizeStream(t));
+    REFUSED(507053, aclrtSynchronizeDevice());
+    OK(aclFinalize());
+}
+
 static void not_understood(void)
 {
     static const char *const bad[] = {"x",
@@ -94,6 +121,7 @@ int main(void)
     not_understood();
     by_environment();
     at_run_time();
+    of_a_task();
     of_a_device();
     CHECK(driver_ends());
     return test_end();

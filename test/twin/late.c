@@ -134,6 +134,10 @@ static void by_waits(void)
         CHECK(stale(v) == WORDS);
         OK(aclrtSynchronizeStream(s));
         CHECK(stale(v) == 0);
+        OK(aclrtMemcpyAsync(from, 8, data + PAGE / 2, 8, ACL_MEMCPY_DEVICE_TO_HOST, s)); /* to the host likewise */
+        CHECK(from[0] == v);
+        OK(aclrtSynchronizeStream(s));
+        CHECK(from[0] == 0);
         put_data(++v); /* it is found idle: once it says so, it is so */
         do OK(aclrtStreamQuery(s, &status));
         while (status != ACL_STREAM_STATUS_COMPLETE);

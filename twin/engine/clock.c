@@ -26,12 +26,18 @@ static void raise_to(_Atomic uint64_t *t, uint64_t ns)
     }
 }
 
-uint64_t tw_clock_now(void) { return atomic_load_explicit(&host, memory_order_relaxed); }
-void tw_clock_spend(uint64_t ns) { atomic_fetch_add_explicit(&host, ns, memory_order_relaxed); }
+static _Atomic uint64_t *here(void)
+{
+    _Atomic uint64_t *stream = tw_stream_clock_here();
+    return stream ? stream : &host;
+}
+
+uint64_t tw_clock_now(void) { return atomic_load_explicit(here(), memory_order_relaxed); }
+void tw_clock_spend(uint64_t ns) { atomic_fetch_add_explicit(here(), ns, memory_order_relaxed); }
 
 void tw_clock_meet(uint64_t ns)
 {
-    raise_to(&host, ns);
+    raise_to(here(), ns);
     raise_to(&tw_shared->latest, ns);
 }
 

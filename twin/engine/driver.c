@@ -487,7 +487,8 @@ static void stand_alone(void)
 {
     int null = open("/dev/null", O_RDWR);
     for (int fd = 0; fd < 3; fd++) dup2(null, fd);
-    close_range(3, ~0u, 0);
+    if (close_range(3, ~0u, 0)) /* an old kernel */
+        for (int fd = 3; fd < 4096; fd++) close(fd);
     if (chdir("/")) return;
     struct rlimit l;
     if (getrlimit(RLIMIT_NOFILE, &l)) return;

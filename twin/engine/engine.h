@@ -137,6 +137,7 @@ int tw_stream_kernel(struct tw_stream *s, uint64_t ns, void (*fn)(void *), void 
 int tw_stream_write(struct tw_stream *s, void *word, uint64_t value);
 int tw_stream_await(struct tw_stream *s, void *word, uint64_t value, unsigned how);
 uint64_t tw_stream_clock(struct tw_stream *s);
+_Atomic uint64_t *tw_stream_clock_here(void); /* NULL: not in a stream's thread */
 void tw_streams_rewind(void); /* their clocks to 0 */
 bool tw_in_host_func(void);
 int tw_late_read(const char *text, const char *seed); /* "0", "1", "min:max" in us; NULL: not late */
@@ -172,9 +173,9 @@ enum tw_way { TW_H2H, TW_H2D, TW_D2H, TW_D2D, TW_P2P, TW_SET, TW_WAYS };
 struct tw_span {
     uint64_t start, end;
 };
-uint64_t tw_clock_now(void);        /* of this process */
-void tw_clock_spend(uint64_t ns);   /* the host computes */
-void tw_clock_meet(uint64_t ns);    /* it learns of something that was at that time */
+uint64_t tw_clock_now(void);      /* of this process; in a stream's thread, of the stream */
+void tw_clock_spend(uint64_t ns); /* the host computes */
+void tw_clock_meet(uint64_t ns);  /* it learns of something that was at that time */
 void tw_clock_open(void);
 struct tw_span tw_clock_copy(enum tw_way way, int from, int to, size_t bytes, uint64_t ready);
 struct tw_span tw_clock_work(uint64_t ns, uint64_t ready);
@@ -192,6 +193,7 @@ extern struct tw_counts {
 /* --- fault.c --- */
 extern _Atomic int tw_faults; /* whether there are any */
 int tw_fault_read(const char *text);
-int tw_fault_meet(const char *call, int device, int *code); /* TW_FAULT with the code */
+int tw_fault_meet(const char *call, int device); /* TW_FAULT: with tw_fault_code */
+extern _Thread_local int tw_fault_code;
 
 #endif

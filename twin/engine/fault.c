@@ -1,5 +1,6 @@
 /* Faults on demand: "call:3=507056" the third of these calls fails with the code, "call:*=stall:200" each takes 200 ms
- * longer, "call:3-=5" from the third on; "device:1@50=lost" device 1 is lost after 50 calls that use it. By commas.
+ * longer, "call:3-=5" from the third on; "task:5=507013" the fifth task of the process's streams goes wrong, which shows
+ * when its stream is waited for; "device:1@50=lost" device 1 is lost after 50 calls that use it. By commas.
  */
 #define _GNU_SOURCE
 #include "engine.h"
@@ -20,6 +21,7 @@ static struct fault {
 } faults[MAX_FAULTS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 _Atomic int tw_faults;
+_Thread_local int tw_fault_code;
 
 /* "3", "3-", "2-5", "*" */
 static bool read_which(char *text, struct fault *f)
@@ -82,19 +84,19 @@ static bool matches(struct fault *f, const char *call, int device)
     return seen >= f->first && seen <= f->last;
 }
 
-int tw_fault_meet(const char *call, int device, int *code)
+int tw_fault_meet(const char *call, int device)
 {
-    int stall = 0;
-    *code = 0;
+    int stall = 0, code = 0;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < atomic_load(&tw_faults); i++) {
         struct fault *f = &faults[i];
         if (!matches(f, call, device)) continue;
         if (!f->call[0] && f->device < tw_shared->config.devices) atomic_store(&tw_shared->device[f->device].lost, 1);
         stall += f->stall_ms;
-        if (f->code) *code = f->code;
+        if (f->code) code = f->code;
     }
     pthread_mutex_unlock(&lock);
     if (stall) usleep((unsigned)stall * 1000);
-    return *code ? tw_fail(TW_FAULT, "fault on demand (HBMESH_TWIN_FAULT)") : TW_OK;
+    if (code) tw_fault_code = code;
+    return code ? tw_fail(TW_FAULT, "fault on demand (HBMESH_TWIN_FAULT)") : TW_OK;
 }

@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "task.h"
 
-#include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_US = 20000, MAX_STREAMS = 1984 }; /* how often who waits looks at the devices; documented limit */
+enum {
+    LOOK_US = 20000,    /* how often who waits looks at the devices */
+    MAX_STREAMS = 1984, /* documented */
+    MAX_HELD = 256,     /* parts withheld in a stream; then all of them appear */
+};
 
 struct tw_held {
     struct tw_held *next;
@@ -30,6 +34,9 @@ static _Thread_local struct tw_stream *mine; /* in a stream's thread */
 static _Thread_local bool in_host_func;
 
 bool tw_in_host_func(void) { return in_host_func; }
+
+/* The clock of whoever runs here: a stream's, in its host functions and kernels, or the process's. */
+_Atomic uint64_t *tw_stream_clock_here(void) { return mine ? &mine->clock : NULL; }
 
 static uint64_t now_ns(void)
 {
@@ -107,6 +114,7 @@ static void apply_held(struct tw_stream *s, uint64_t until)
             continue;
         }
         *at = h->next;
+        s->nheld--;
         apply(h->task, &h->part);
         finish_part(h->task);
         free(h);
@@ -149,6 +157,7 @@ static bool withhold(struct tw_stream *s, struct tw_task *t, struct tw_segment p
     for (uint64_t k = draw(4); *at && k; k--) at = &(*at)->next;
     h->next = *at;
     *at = h;
+    s->nheld++;
     __atomic_add_fetch(&t->parts, 1, __ATOMIC_RELAXED);
     return true;
 }
@@ -194,6 +203,7 @@ static void went_wrong(struct tw_stream *s, int rc)
 {
     if (s->status) return;
     s->status = rc;
+    s->code = tw_fault_code;
     snprintf(s->why, sizeof s->why, "%s", tw_reason());
 }
 
@@ -202,8 +212,9 @@ static void run_task(struct tw_stream *s, struct tw_task *t)
     if (t->settles && s->held) tw_stream_settle(s);
     tw_stream_not_before(s, t->ready);
     int rc = tw_alive(s->device);
+    if (rc == TW_OK && atomic_load_explicit(&tw_faults, memory_order_relaxed)) rc = tw_fault_meet("task", -1);
     if (rc == TW_OK) rc = t->run(s, t);
-    else if (t->done) t->run = NULL; /* who completes it may ask whether it was done */
+    else t->run = NULL; /* who completes it may ask whether it was done */
     if (rc == TW_OK) finish_part(t);
     pthread_mutex_lock(&s->lock);
     if (rc) went_wrong(s, rc);
@@ -279,6 +290,16 @@ struct tw_task *tw_task_make(int (*run)(struct tw_stream *s, struct tw_task *t),
     return t;
 }
 
+/* Once, to whoever asks first. Under the lock. */
+static int tell_what_went_wrong(struct tw_stream *s)
+{
+    int rc = s->status;
+    if (!rc) return TW_OK;
+    s->status = TW_OK;
+    tw_fault_code = s->code;
+    return tw_fail((enum tw_status)rc, "%s", s->why);
+}
+
 /* Until `target` tasks are done and nothing of them is withheld. Under the lock. */
 static int wait_for(struct tw_stream *s, uint64_t target, int64_t ms)
 {
@@ -296,9 +317,7 @@ static int wait_for(struct tw_stream *s, uint64_t target, int64_t ms)
     if (rc) return rc;
     if (s->completed < target || s->held || s->records)
         return tw_fail(TW_TIMEOUT_STREAM, "%lld ms have passed", (long long)ms);
-    if (!(rc = s->status)) return TW_OK;
-    s->status = TW_OK;
-    return tw_fail((enum tw_status)rc, "%s", s->why);
+    return tell_what_went_wrong(s);
 }
 
 int tw_task_submit(struct tw_stream *s, struct tw_task *t, bool wait)
@@ -363,7 +382,7 @@ static int run_copy(struct tw_stream *s, struct tw_task *t)
     bool clash = false;
     for (struct tw_held *h = s->held; h && !clash; h = h->next)
         for (size_t i = 0; i < t->nsegments && !clash; i++) clash = needs(&t->segment[i], &h->part);
-    if (clash) apply_held(s, UINT64_MAX);
+    if (clash || s->nheld >= MAX_HELD) apply_held(s, UINT64_MAX);
     complete_records(s);
     if (s->flushing) late = false;
     for (size_t i = 0; late && i < t->nsegments; i++) withhold_segment(s, t, t->segment[i]);
@@ -538,7 +557,8 @@ static int run_await(struct tw_stream *s, struct tw_task *t)
         int rc = tw_alive(s->device);
         if (rc) return rc;
         if (s->stop) return tw_fail(TW_BROKEN, "the stream was destroyed while it waited for a word");
-        usleep(tries < 100 ? 20 : 200);
+        if (tries < 50) sched_yield();
+        else usleep(tries < 500 ? 20 : 200);
     }
     t->span = tw_clock_copy(TW_SET, -1, home_of_word(t), 8, atomic_load(&s->clock));
     tw_stream_not_before(s, t->span.end);
@@ -686,13 +706,8 @@ int tw_stream_idle(struct tw_stream *s, bool *idle)
         if (draw(2)) *idle = wait_for(s, s->submitted, -1) == TW_OK;
         else *idle = false;
     }
-    int rc = s->status;
-    if (*idle && rc) {
-        s->status = TW_OK;
-        tw_fail((enum tw_status)rc, "%s", s->why);
-    } else {
-        rc = tw_alive(s->device);
-    }
+    int rc = *idle ? tell_what_went_wrong(s) : TW_OK;
+    if (rc == TW_OK) rc = tw_alive(s->device);
     pthread_mutex_unlock(&s->lock);
     if (*idle) tw_clock_meet(atomic_load(&s->clock));
     return rc;

@@ -62,8 +62,9 @@ struct tw_stream {
     struct tw_task *head, **tail;
     uint64_t submitted, completed;
     struct tw_held *held; /* parts of copies whose effect is withheld */
+    int nheld;
     int flushing;         /* who wants none to be */
-    int status;           /* of the first task that went wrong, until somebody has been told */
+    int status, code;     /* of the first task that went wrong, until somebody has been told */
     char why[TW_REASON];
     pthread_t thread;
     bool running, stop;

@@ -81,11 +81,17 @@ static void watch(struct hm_lane *lane, bool on)
     if (epoll_ctl(thread.epoll, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, lane->fd, &e) == 0) lane->watched = on;
 }
 
+/* What UCX knows of is done; gets of our own (stream.c) may not be. */
+static void note_flushed(struct hm_lane *lane)
+{
+    if (__atomic_load_n(&lane->unfinished, __ATOMIC_ACQUIRE) == 0) hm_ucx_drained(lane, lane->flushing);
+}
+
 /* By whoever progresses the lane then. */
 static void flushed(void *request, ucs_status_t status, void *arg)
 {
     struct hm_lane *lane = arg;
-    if (status == UCS_OK) hm_ucx_drained(lane, lane->flushing);
+    if (status == UCS_OK) note_flushed(lane);
     __atomic_store_n(&lane->flushes, 0, __ATOMIC_RELEASE);
     ucp_request_free(request);
 }
@@ -101,7 +107,7 @@ static void flush(struct hm_lane *lane)
     __atomic_store_n(&lane->flushes, 1, __ATOMIC_RELEASE);
     ucs_status_ptr_t request = ucp_worker_flush_nbx(lane->worker, &param);
     if (UCS_PTR_IS_PTR(request)) return;
-    if (!request) hm_ucx_drained(lane, lane->flushing);
+    if (!request) note_flushed(lane);
     __atomic_store_n(&lane->flushes, 0, __ATOMIC_RELEASE); /* an error comes to the endpoint, too */
 }
 
