@@ -174,8 +174,8 @@ enum { GRAIN = 2 << 20 };
 
 static bool way_is_whole(unsigned way)
 {
-    const char *only = getenv("SHMEM_CUDA_IPC");
-    if (only && *only && strcmp(only, way == VMM ? "vmm" : "legacy") != 0) return false;
+    const char *only = hm_vendor_setting("SHMEM_CUDA_IPC");
+    if (only && strcmp(only, way == VMM ? "vmm" : "legacy") != 0) return false;
     return !(vendor.missing & way) && (way != VMM || own.can_map);
 }
 

@@ -76,6 +76,7 @@ static int code_of(int status)
     case TW_GONE: return ECC_UNCORRECTABLE;
     case TW_FORKED: return NOT_INITIALIZED;
     case TW_START: return NO_DEVICE;
+    case TW_FAULT: return tw_fault_code;
     case TW_INVALID:
     case TW_ALIGN:
     case TW_IN_USE: return INVALID_VALUE;
@@ -108,7 +109,6 @@ enum { ANY, READY, CONTEXT, ORDERS };
 /* Begins every call: 0, or what it returns. */
 static int enter(const char *call, int needs, int *device)
 {
-    int code;
     if (tw_forked()) return NOT_INITIALIZED;
     if (needs == ANY) return OK;
     if (!atomic_load_explicit(&ready, memory_order_acquire)) return NOT_INITIALIZED;
@@ -118,7 +118,8 @@ static int enter(const char *call, int needs, int *device)
     if (needs == ORDERS && tw_in_host_func()) return NOT_PERMITTED;
     TW_COUNT(calls);
     tw_clock_spend((uint64_t)tw_shared->config.call_ns);
-    if (atomic_load_explicit(&tw_faults, memory_order_relaxed) && tw_fault_meet(call, *device, &code)) return code;
+    if (atomic_load_explicit(&tw_faults, memory_order_relaxed) && tw_fault_meet(call, *device))
+        return tw_fault_code;
     return code_of(tw_alive(*device));
 }
 
