@@ -1,4 +1,5 @@
 /* timeout: 120 */
+/* layouts: 1+1 2+1 */
 /* Who owns a word need not help: atomics on it are done while its PE computes, and while it is blocked in a call of the
  * device's runtime. What is asked without waiting is bounded, kept in order and complete behind a quiet, whatever thread
  * asks. */

@@ -1,4 +1,5 @@
 /* timeout: 120 */
+/* layouts: 1+1 2+1 */
 /* Atomics on words of the default heap, which the CPU may not be able to touch: every type and operation against a model on
  * words that lie side by side and belong to different PEs; and on words that all PEs change at once, what must come out:
  * each number drawn once, no addition and no bit lost, floats too. */

@@ -1,4 +1,5 @@
 /* timeout: 120 */
+/* layouts: 1+1 2+1 */
 /* Locks whose word is in the default heap, which the CPU may not be able to touch: one holder at a time, first come first
  * served, test_lock gets nothing that is held, and a lock that nobody holds is all zero again. */
 #include <sched.h>

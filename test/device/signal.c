@@ -1,5 +1,6 @@
 /* timeout: 120 */
 /* args: 500 */
+/* layouts: 1+1 */
 /* Data in device memory with its signal in host memory, the reverse, and both on the device: who sees the signal sees the
  * data, in every round. */
 #include "../spec/check.h"

@@ -1,4 +1,5 @@
 /* timeout: 120 */
+/* layouts: 1+1 2+1 */
 /* Waits and tests on words of the default heap, which the CPU may not be able to touch: they see plain puts, signals and
  * atomics alike, for every type, alone and over arrays, and what they wait for was put before. */
 #include "../spec/check.h"
