@@ -1,5 +1,6 @@
 /* Device memory of one process. Rules: 11-01 (aclrtMalloc, aclrtFree, aclrtGetMemInfo), 11-02 (host memory), 11-03
  * (aclrtMemcpy, aclrtMemset), 11-04 (virtual memory), 04 (devices), 25-01 (codes). */
+/* also: late address */
 #include "twin_test.h"
 
 /* "Device IDs: [0, count - 1]"; "aclrtGetDevice without aclrtSetDevice: an error"; 107002 without a context. */
