@@ -529,7 +529,7 @@ static enum hm_side ascend_side_of(const void *at)
     return attributes.location.type == ACL_DEVICE ? HM_SIDE_OWN : HM_SIDE_HOST;
 }
 
-static const struct hm_device_ops ops = {
+const struct hm_device_ops hm_ascend_ops = {
     .begin = ascend_begin,
     .end = ascend_end,
     .enter = hm_ascend_enter,
@@ -553,4 +553,4 @@ static const struct hm_device_ops ops = {
     .why = hm_vendor_why,
 };
 
-const struct hm_memkind hm_memkind_ascend = {.name = "ascend", .can = 0, .devices = ascend_devices, .device = &ops};
+const struct hm_memkind hm_memkind_ascend = {.name = "ascend", .can = 0, .devices = ascend_devices, .device = &hm_ascend_ops};

@@ -47,7 +47,9 @@ extern struct hm_ascend {
     struct hm_peers peers;
 } hm_ascend;
 
-/* The table of what the runtime tells apart (ascend_copy.c) and streams of the program (ascend_stream.c). */
+extern const struct hm_device_ops hm_ascend_ops;
+
+/* ascend_copy.c, ascend_stream.c */
 int hm_ascend_flow_open(struct hm_flow **flow);
 void hm_ascend_flow_close(struct hm_flow *flow);
 void hm_ascend_flows_end(void);

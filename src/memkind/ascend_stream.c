@@ -1,32 +1,48 @@
-/* Streams of the program's: copies and calls in their order, which nobody waits for.
- *
- * The runtime runs host functions of all streams of a context on one thread, so one that waits would hold up those of other
- * streams. So the host function only tells, a helper thread does what is to be done and writes a word of device memory, and
- * the stream waits for that word.
+/* Streams of the program's, of the kind ascend (calls.h). The runtime runs host functions of all streams of a context on one
+ * thread: hicann/runtime, ApiImpl::LaunchHostFunc.
  */
 #include "memkind/ascend.h"
+#include "memkind/calls.h"
 
-#include <stdlib.h>
-#include <string.h>
+static uint64_t *words; /* of the gates, in device memory; NULL: the runtime cannot do it */
 
-static struct hm_gates gates = HM_GATES_NONE;
-static uint64_t *words; /* of the gates, in device memory */
+static int launch(void *stream, void (*fn)(void *), void *arg)
+{
+    return hm_acl_call(aclrtLaunchHostFunc, stream, fn, arg);
+}
 
-static bool can_call(void) { return words; }
+static int await(void *stream, const struct hm_gate *gate)
+{
+    return hm_acl_call(aclrtValueWait, &words[gate->index], gate->ticket, 0, stream);
+}
 
+static int open_gate(const struct hm_gate *gate)
+{
+    int rc = hm_ascend_enter();
+    if (rc) return rc;
+    rc = hm_acl_call(aclrtMemcpy, &words[gate->index], sizeof *words, &gate->ticket, sizeof *words, ACL_H2D);
+    hm_ascend_leave();
+    return rc;
+}
+
+static const struct hm_calls_ops table = {launch, await, open_gate, &hm_ascend_ops};
+static struct hm_calls calls = HM_CALLS(&table);
+
+/* The words are had here, since a stream that is held back would hold back what allocates. */
 int hm_ascend_stream_begin(void)
 {
     void *at = NULL;
     size_t bytes = HM_GATES * sizeof *words;
     if (!hm_acl.aclrtLaunchHostFunc || !hm_acl.aclrtValueWait) return 0;
     int rc = hm_acl_call(aclrtMalloc, &at, bytes, 0);
-    if (!rc) rc = hm_acl_call(aclrtMemset, at, bytes, 0, bytes);
+    if (rc) return rc;
+    rc = hm_acl_call(aclrtMemset, at, bytes, 0, bytes);
     if (rc) {
-        if (at) hm_acl.aclrtFree(at);
+        hm_acl.aclrtFree(at);
         return rc;
     }
     words = at;
-    hm_gates_reset(&gates);
+    hm_calls_begin(&calls);
     return 0;
 }
 
@@ -36,61 +52,7 @@ void hm_ascend_stream_end(void)
     words = NULL;
 }
 
-/* --- what failed behind its call --- */
-
-static pthread_mutex_t failure_lock = PTHREAD_MUTEX_INITIALIZER;
-static int failure;
-static char failure_text[900];
-
-static void remember(int rc)
-{
-    pthread_mutex_lock(&failure_lock);
-    if (!failure) {
-        memcpy(failure_text, hm_vendor_why(), strnlen(hm_vendor_why(), sizeof failure_text - 1) + 1);
-        failure_text[sizeof failure_text - 1] = '\0';
-        __atomic_store_n(&failure, rc, __ATOMIC_RELEASE);
-    }
-    pthread_mutex_unlock(&failure_lock);
-}
-
-int hm_ascend_stream_failure(void)
-{
-    if (hm_likely(!__atomic_load_n(&failure, __ATOMIC_ACQUIRE))) return 0;
-    pthread_mutex_lock(&failure_lock);
-    int rc = failure;
-    if (rc) hm_vendor_say("behind an earlier call on a stream: %s", failure_text);
-    failure = 0;
-    pthread_mutex_unlock(&failure_lock);
-    return rc;
-}
-
-/* --- calls --- */
-
-struct call {
-    void (*fn)(void *);
-    void *arg;
-    struct hm_gate gate;
-};
-
-static void run(void *arg)
-{
-    struct call *call = arg;
-    call->fn(call->arg);
-    int rc = hm_ascend_enter();
-    if (!rc) {
-        rc = hm_acl_call(aclrtMemcpy, &words[call->gate.index], 8, &call->gate.ticket, 8, ACL_H2D);
-        hm_ascend_leave();
-    }
-    if (rc) remember(rc);
-    hm_gate_give(&gates, &call->gate);
-    free(call);
-}
-
-/* On the runtime's thread. Without a helper the call is made here: late for others, but made. */
-static void tell(void *call)
-{
-    if (hm_helpers_run(run, call)) run(call);
-}
+int hm_ascend_stream_failure(void) { return hm_calls_failure(&calls); }
 
 static int unsupported(void)
 {
@@ -99,77 +61,17 @@ static int unsupported(void)
     return -ENOTSUP;
 }
 
-static int enqueue(void *stream, struct call *call)
-{
-    uint64_t *word = &words[call->gate.index], ticket = call->gate.ticket;
-    int rc = hm_acl_call(aclrtLaunchHostFunc, stream, tell, call);
-    if (rc) {
-        hm_gate_give(&gates, &call->gate);
-        free(call);
-        return rc;
-    }
-    return hm_acl_call(aclrtValueWait, word, ticket, 0, stream);
-}
-
 int hm_ascend_stream_call(void *stream, void (*fn)(void *arg), void *arg)
 {
-    int rc = hm_ascend_stream_failure();
-    if (rc) return rc;
-    if (!can_call()) return unsupported();
-    struct call *call = malloc(sizeof *call);
-    if (!call) return -ENOMEM;
-    *call = (struct call){.fn = fn, .arg = arg};
-    rc = hm_gate_take(&gates, &call->gate);
-    if (rc) {
-        hm_vendor_say("%d calls wait on streams already", HM_GATES);
-        free(call);
-        return rc;
-    }
-    return enqueue(stream, call);
-}
-
-/* --- copies that are more than one asynchronous copy: by a helper, with a flow of its own --- */
-
-struct copying {
-    void *to;
-    const void *from;
-    enum hm_side to_side, from_side;
-    size_t bytes;
-};
-
-static int copy_with(struct copying *c)
-{
-    struct hm_flow *flow;
-    int rc = hm_ascend_flow_open(&flow);
-    if (rc) return rc;
-    rc = hm_ascend_copy(flow, c->to, c->to_side, c->from, c->from_side, c->bytes, false);
-    if (!rc) rc = hm_ascend_finish(flow);
-    hm_ascend_flow_close(flow);
-    return rc;
-}
-
-static void copy_now(void *arg)
-{
-    int rc = hm_ascend_enter();
-    if (!rc) {
-        rc = copy_with(arg);
-        hm_ascend_leave();
-    }
-    if (rc) remember(rc);
-    free(arg);
+    return words ? hm_calls_call(&calls, stream, fn, arg) : unsupported();
 }
 
 int hm_ascend_stream_copy(void *stream, void *to, enum hm_side to_side, const void *from, enum hm_side from_side,
                           size_t bytes)
 {
-    int rc = hm_ascend_stream_failure();
+    int rc = hm_calls_failure(&calls);
     if (rc || !bytes) return rc;
     if (hm_ascend_is_plain(to, to_side, from, from_side))
         return hm_acl_call(aclrtMemcpyAsync, to, bytes, from, bytes, ACL_D2D, stream);
-    struct copying *c = malloc(sizeof *c);
-    if (!c) return -ENOMEM;
-    *c = (struct copying){to, from, to_side, from_side, bytes};
-    rc = hm_ascend_stream_call(stream, copy_now, c);
-    if (rc) free(c);
-    return rc;
+    return words ? hm_calls_copy(&calls, stream, to, to_side, from, from_side, bytes) : unsupported();
 }

@@ -40,20 +40,28 @@ static void *open_file(struct hm_vendor *v)
     return library;
 }
 
-/* false: a function is missing that nothing can do without. */
+/* false: a function is missing that nothing can do without. A set of which nothing is there is of a newer version; one that is
+ * there in parts is half a library. */
 static bool resolve(struct hm_vendor *v, void *library)
 {
+    const char *lacks[32] = {0};
+    unsigned present = 0;
     for (size_t i = 0; i < v->n; i++) {
         const struct hm_vendor_function *f = &v->functions[i];
         *f->at = dlsym(library, f->name);
-        if (*f->at || f->optional) continue;
-        if (!f->set) {
-            v->missing_name = f->name;
-            return false;
+        if (f->optional) continue;
+        if (*f->at) {
+            present |= f->set;
+            continue;
         }
-        if (!v->missing) v->missing_name = f->name;
+        if (!v->missing_name) v->missing_name = f->name;
+        if (!f->set) return false;
+        if (!(v->missing & f->set)) lacks[__builtin_ctz(f->set)] = f->name;
         v->missing |= f->set;
     }
+    for (unsigned half = v->missing & present; half; half &= half - 1)
+        hm_warn("memory kind %s: %s has no %s, so what else is there of that way to share memory is not used", v->kind, v->file,
+                lacks[__builtin_ctz(half)]);
     return true;
 }
 
@@ -240,33 +248,4 @@ void hm_helpers_end(void)
     while (helpers.threads) pthread_cond_wait(&helpers_gone, &helpers_lock);
     helpers.ending = false;
     pthread_mutex_unlock(&helpers_lock);
-}
-
-/* --- gates --- */
-
-int hm_gate_take(struct hm_gates *gates, struct hm_gate *gate)
-{
-    int rc = 0;
-    pthread_mutex_lock(&gates->lock);
-    if (gates->n) gate->index = gates->free[--gates->n];
-    else if (gates->fresh < HM_GATES) gate->index = gates->fresh++;
-    else rc = -EAGAIN;
-    if (!rc) gate->ticket = ++gates->ticket[gate->index];
-    pthread_mutex_unlock(&gates->lock);
-    return rc;
-}
-
-void hm_gate_give(struct hm_gates *gates, const struct hm_gate *gate)
-{
-    pthread_mutex_lock(&gates->lock);
-    gates->free[gates->n++] = gate->index;
-    pthread_mutex_unlock(&gates->lock);
-}
-
-void hm_gates_reset(struct hm_gates *gates)
-{
-    pthread_mutex_lock(&gates->lock);
-    memset(gates->ticket, 0, sizeof gates->ticket);
-    gates->n = gates->fresh = 0;
-    pthread_mutex_unlock(&gates->lock);
 }

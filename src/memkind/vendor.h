@@ -50,6 +50,7 @@ struct hm_peer {
     int device;
     bool near;       /* of this process's own device */
     bool closed;     /* not for copies from and to the host */
+    bool mapped;     /* it was not opened by a key */
     void *handle;    /* of the kind's own */
     char key[80];    /* the same */
 };
@@ -73,22 +74,5 @@ bool hm_peers_take(struct hm_peers *peers, const void *at, struct hm_peer *taken
 int hm_helpers_run(void (*fn)(void *), void *arg);
 /* Waits until all have returned and ends the threads. */
 void hm_helpers_end(void);
-
-/* Words that streams wait for. Each has a count that only grows: whoever waits for a number is let go by that and by all
- * later ones, so a word can be used again at once. */
-enum { HM_GATES = 4096 };
-struct hm_gates {
-    pthread_mutex_t lock;
-    uint64_t ticket[HM_GATES];
-    uint32_t free[HM_GATES], n, fresh; /* given back; never used yet from `fresh` on */
-};
-#define HM_GATES_NONE {.lock = PTHREAD_MUTEX_INITIALIZER}
-struct hm_gate {
-    uint32_t index;
-    uint64_t ticket;
-};
-int hm_gate_take(struct hm_gates *gates, struct hm_gate *gate); /* -EAGAIN: all are in use */
-void hm_gate_give(struct hm_gates *gates, const struct hm_gate *gate);
-void hm_gates_reset(struct hm_gates *gates); /* with words that are zero again */
 
 #endif

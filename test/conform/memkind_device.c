@@ -1,6 +1,6 @@
 /* timeout: 400 */
 /* Every kind of device memory keeps the contract of device.h, among processes on several devices and on one. A kind without a
- * device here is passed over, and said. Arguments: names of tests.
+ * device here is passed over, and said. Arguments: names of tests. CONFORM_FEW in the environment: in few settings only.
  */
 #define _GNU_SOURCE
 #include "device_test.h"
@@ -348,10 +348,10 @@ static void held_back(void)
         CHECK(ops->stream_call(stream, set_word, through) == 0);
         usleep(100000); /* another flow is not held up, and sees nothing yet */
         CHECK(ops->copy(flow, look, HM_SIDE_HOST, heap[1] + 67, HM_SIDE_PEER, N, false) == 0);
-        CHECK(!look[0] && !look[N - 1] && !in[0] && !*through);
+        CHECK(!look[0] && !look[N - 1] && !in[0] && !__atomic_load_n(through, __ATOMIC_SEQ_CST));
         set_word(go);
         end_stream(stream);
-        CHECK(*through == 1 && differing(in, N, 1) == 0);
+        CHECK(__atomic_load_n(through, __ATOMIC_SEQ_CST) == 1 && differing(in, N, 1) == 0);
         CHECK(ops->copy(flow, look, HM_SIDE_HOST, heap[0] + N + 48, HM_SIDE_OWN, N, false) == 0 && differing(look, N, 1) == 0);
         CHECK(ops->finish(flow) == 0);
     }
@@ -417,6 +417,8 @@ static void calls_in_order(void)
     open_world(HEAP, false);
     void *stream = new_stream();
     for (intptr_t i = 0; i < 500; i++) CHECK(ops->stream_call(stream, note, (void *)i) == 0);
+    CHECK(ops->stream_call(stream, set_word, &shared->word[0]) == 0);
+    wait_for(&shared->word[0]);
     end_stream(stream);
     CHECK(calls == 500);
     for (int i = 0; i < 500; i++) CHECK(called[i] == i);
@@ -527,7 +529,7 @@ static bool is_here(void)
 /* A kind's settings that change its ways, each run by all tests. */
 static const struct {
     const char *kind, *text, *set[3][2];
-    bool refuses;
+    bool refuses; /* unaligned copies, some of them */
 } variants[] = {
     {"ascend", "", {{"SHMEM_ASCEND_IPC", "vmm"}}, false},
     {"ascend", " (by key)", {{"SHMEM_ASCEND_IPC", "key"}}, false},
@@ -574,7 +576,8 @@ int main(int argc, char **argv)
         ops = kind->device;
         if (!ops || !is_here()) continue;
         for (size_t v = 0; v < HM_COUNT(variants); v++)
-            if (!strcmp(variants[v].kind, kind->name)) tried++, wrong += run_variant(v, argc, argv);
+            if (!strcmp(variants[v].kind, kind->name) && (!getenv("CONFORM_FEW") || strstr(variants[v].text, "late")))
+                tried++, wrong += run_variant(v, argc, argv);
     }
     printf("%d settings, %d tests failed\n", tried, wrong);
     return wrong ? 1 : tried ? 0 : 77;

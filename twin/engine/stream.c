@@ -29,7 +29,7 @@ struct tw_held {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
-static struct tw_stream *streams, *own[TW_DEVICES];
+static struct tw_stream *streams;
 static _Thread_local struct tw_stream *mine; /* in a stream's thread */
 static _Thread_local bool in_host_func;
 
@@ -503,7 +503,12 @@ int tw_stream_kernel(struct tw_stream *s, uint64_t ns, void (*fn)(void *), void 
     return tw_task_submit(s, t, false);
 }
 
-static void let_word(struct tw_task *t) { tw_let(t->word.memory); }
+static void let_word(struct tw_task *t)
+{
+    if (t->word.memory) tw_let(t->word.memory);
+}
+
+static int home_of_word(const struct tw_task *t) { return t->word.memory ? t->word.memory->home : -1; }
 
 static struct tw_task *word_task(int (*run)(struct tw_stream *, struct tw_task *), void *word, uint64_t value)
 {
@@ -512,10 +517,10 @@ static struct tw_task *word_task(int (*run)(struct tw_stream *, struct tw_task *
     if (!t) return NULL;
     t->settles = true;
     t->done = let_word;
-    t->word.word = (uint64_t *)(piece->secret + ((uintptr_t)word - piece->va));
+    t->word.word = piece ? (uint64_t *)(piece->secret + ((uintptr_t)word - piece->va)) : word; /* of the host */
     t->word.value = value;
-    t->word.memory = piece->physical;
-    tw_hold(piece->physical);
+    t->word.memory = piece ? piece->physical : NULL;
+    if (piece) tw_hold(piece->physical);
     TW_COUNT(words);
     return t;
 }
@@ -523,7 +528,7 @@ static struct tw_task *word_task(int (*run)(struct tw_stream *, struct tw_task *
 static int run_write(struct tw_stream *s, struct tw_task *t)
 {
     __atomic_store_n(t->word.word, t->word.value, __ATOMIC_SEQ_CST);
-    t->span = tw_clock_copy(TW_SET, -1, t->word.memory->home, 8, atomic_load(&s->clock));
+    t->span = tw_clock_copy(TW_SET, -1, home_of_word(t), 8, atomic_load(&s->clock));
     tw_stream_not_before(s, t->span.end);
     tw_note("write", s, s->device, -1, 8, t->span);
     return TW_OK;
@@ -555,7 +560,7 @@ static int run_await(struct tw_stream *s, struct tw_task *t)
         if (tries < 50) sched_yield();
         else usleep(tries < 500 ? 20 : 200);
     }
-    t->span = tw_clock_copy(TW_SET, -1, t->word.memory->home, 8, atomic_load(&s->clock));
+    t->span = tw_clock_copy(TW_SET, -1, home_of_word(t), 8, atomic_load(&s->clock));
     tw_stream_not_before(s, t->span.end);
     tw_note("await", s, s->device, -1, 8, t->span);
     return TW_OK;
@@ -571,7 +576,7 @@ int tw_stream_await(struct tw_stream *s, void *word, uint64_t value, unsigned ho
 
 /* --- making and finding --- */
 
-static struct tw_stream *make(int device)
+static struct tw_stream *make(int device, const struct tw_context *c, bool own)
 {
     struct tw_stream *s = calloc(1, sizeof *s);
     pthread_condattr_t monotonic;
@@ -583,6 +588,8 @@ static struct tw_stream *make(int device)
     pthread_cond_init(&s->done, &monotonic);
     pthread_condattr_destroy(&monotonic);
     s->device = device;
+    s->context = c;
+    s->own = own;
     s->tail = &s->head;
     s->next = streams;
     return streams = s;
@@ -593,7 +600,7 @@ int tw_stream_make(int device, struct tw_stream **out)
     pthread_mutex_lock(&lock);
     int n = 0;
     for (struct tw_stream *s = streams; s; s = s->next) n += s->device == device;
-    struct tw_stream *s = n < MAX_STREAMS ? make(device) : NULL;
+    struct tw_stream *s = n < MAX_STREAMS ? make(device, tw_context_current(), false) : NULL;
     pthread_mutex_unlock(&lock);
     if (n >= MAX_STREAMS) return tw_fail(TW_LIMIT, "device %d has %d streams, which is its limit", device, n);
     if (!s) return tw_fail(TW_NO_HOST_MEMORY, "no host memory");
@@ -601,20 +608,27 @@ int tw_stream_make(int device, struct tw_stream **out)
     return TW_OK;
 }
 
-int tw_stream_find(void *handle, int device, struct tw_stream **out)
+static struct tw_stream *own_of(int device, const struct tw_context *c)
 {
+    struct tw_stream *s = streams;
+    while (s && !(s->own && s->context == c)) s = s->next;
+    return s ? s : make(device, c, true);
+}
+
+int tw_stream_find(void *handle, struct tw_stream **out)
+{
+    const struct tw_context *c = tw_context_current();
+    int device = tw_device_current();
     pthread_mutex_lock(&lock);
     struct tw_stream *s = streams;
-    if (handle) {
+    if (!handle) s = own_of(device, c);
+    else
         while (s && s != handle) s = s->next;
-    } else if (!(s = own[device])) {
-        s = own[device] = make(device);
-    }
     pthread_mutex_unlock(&lock);
     if (!s) return tw_fail(handle ? TW_HANDLE : TW_NO_HOST_MEMORY, "%p is no stream", handle);
-    if (s->device != device)
-        return tw_fail(TW_OTHER_CONTEXT, "the stream is one of device %d, the thread uses device %d", s->device,
-                       device);
+    if (s->context != c)
+        return tw_fail(TW_OTHER_CONTEXT, "the stream is of another context, on device %d; the thread's device is %d",
+                       s->device, device);
     *out = s;
     return TW_OK;
 }
@@ -640,7 +654,6 @@ static void unlink_stream(struct tw_stream *s)
     struct tw_stream **at = &streams;
     while (*at != s) at = &(*at)->next;
     *at = s->next;
-    if (own[s->device] == s) own[s->device] = NULL;
 }
 
 int tw_stream_drop(struct tw_stream *s)
@@ -653,12 +666,12 @@ int tw_stream_drop(struct tw_stream *s)
     return TW_OK;
 }
 
-void tw_streams_drop(int device)
+void tw_streams_drop(int device, const struct tw_context *c)
 {
     for (;;) {
         pthread_mutex_lock(&lock);
         struct tw_stream *s = streams;
-        while (s && s->device != device) s = s->next;
+        while (s && (s->device != device || (c && s->context != c))) s = s->next;
         if (s) unlink_stream(s);
         pthread_mutex_unlock(&lock);
         if (!s) return;
