@@ -176,7 +176,7 @@ static HM_COLD void wait_until_served(struct ring *r, uint64_t last, int pe)
 /* Whatever context asked: there is one queue for all of this PE's. */
 void hm_agent_quiet(struct hm_ctx *ctx)
 {
-    if (!__atomic_load_n(&ctx->asked, __ATOMIC_RELAXED)) return;
+    if (!__atomic_load_n(&ctx->asked, __ATOMIC_RELAXED) || !agent.owed) return; /* at finalize agents have gone, in order */
     for (int i = 0; i < hm_places.local_npes; i++) {
         struct owed *o = &agent.owed[i];
         uint64_t last = __atomic_load_n(&o->last, __ATOMIC_ACQUIRE);
