@@ -1,10 +1,11 @@
-/* with: test/threads/common/fixture.c src/core/agent.c src/core/agent_words.c src/core/look.c src/core/wait.c src/core/watch.c src/base/futex.c src/base/log.c src/base/option.c src/base/os.c src/core/place.c */
+/* with: test/threads/common/fixture.c test/threads/common/plain_device.c src/core/agent.c src/core/agent_words.c src/core/look.c src/core/wait.c src/core/watch.c src/base/futex.c src/base/log.c src/base/option.c src/base/os.c src/core/place.c */
 /* cflags: -Wno-tsan -Wno-unknown-warning-option */
 /* timeout: 240 */
 /* The ring of an agent, over a device that is plain memory: what many threads ask is done one after the other, what one asks in
  * its order, a quiet waits for all of it, who waits for a word is woken, and the agent sleeps in between. */
 #include "base/log.h"
 #include "common/fixture.h"
+#include "common/plain_device.h"
 #include "core/agent.h"
 #include "core/ask.h"
 #include "core/device.h"
@@ -12,45 +13,11 @@
 #include "core/wait.h"
 #include "core/world.h"
 
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { THREADS = 5, ROUNDS = 400, WORDS = 32 };
-
-/* --- a device: plain memory under a lock, which ThreadSanitizer sees. Its addresses are nothing to follow --- */
-
-#define SECRET ((size_t)1 << 40)
-static char memory[1 << 16];
-static pthread_mutex_t bus = PTHREAD_MUTEX_INITIALIZER;
-
-static int nothing(void) { return 0; }
-static void leave(void) {}
-static char *real(const void *at, enum hm_side side) { return (char *)(uintptr_t)at - (side == HM_SIDE_HOST ? 0 : SECRET); }
-static int open_flow(struct hm_flow **flow)
-{
-    *flow = malloc(1);
-    return 0;
-}
-static void close_flow(struct hm_flow *flow) { free(flow); }
-static int copy(struct hm_flow *flow, void *to, enum hm_side to_side, const void *from, enum hm_side from_side, size_t bytes,
-                bool nbi)
-{
-    (void)flow, (void)nbi;
-    pthread_mutex_lock(&bus);
-    memcpy(real(to, to_side), real(from, from_side), bytes);
-    pthread_mutex_unlock(&bus);
-    return 0;
-}
-static int finish(struct hm_flow *flow)
-{
-    (void)flow;
-    return 0;
-}
-static const struct hm_device_ops ops = {.enter = nothing, .leave = leave, .flow_open = open_flow, .flow_close = close_flow,
-                                         .copy = copy, .finish = finish};
 
 /* There is one machine. */
 void hm_agent_far_start(const char *call) { (void)call; }
@@ -63,15 +30,6 @@ uint64_t hm_agent_ask_far(int pe, const struct hm_ask *ask, const char *call)
     (void)ask;
     hm_die(call, "PE %d is taken for a far one", pe);
 }
-void hm_device_quiet(struct hm_ctx *ctx) { hm_agent_quiet(ctx); }
-
-static void start_device(void)
-{
-    memset(memory, 0, sizeof memory);
-    hm_device = (struct hm_device){.ops = &ops, .base = memory + SECRET, .size = sizeof memory, .limit = sizeof memory};
-    hm_agent_start("start");
-}
-
 static void *word(size_t i) { return hm_device.base + i * sizeof(uint64_t); }
 static uint64_t amo(enum hm_amo op, size_t i, uint64_t value)
 {
@@ -131,14 +89,13 @@ int main(void)
 {
     for (int m = 0; m < mode_count; m++) {
         fixture_start(1, &modes[m]);
-        start_device();
+        plain_device_start();
         fixture_run(THREADS, add, 60);
         added(modes[m].name);
-        memset(memory, 0, sizeof memory); /* nobody asks now */
+        memset(plain_memory, 0, sizeof plain_memory); /* nobody asks now */
         fixture_run(THREADS, pass_on, 60);
         CHECK(fixture_sleepers() == 0, "%s: %u sleepers left", modes[m].name, fixture_sleepers());
-        hm_agent_stop();
-        hm_device = (struct hm_device){0};
+        plain_device_stop();
     }
     return fixture_end();
 }
