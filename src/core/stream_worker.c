@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 
 #include "base/futex.h"
 #include "base/log.h"
@@ -17,7 +18,7 @@
 #include "core/wait.h"
 #include "core/world.h"
 
-enum { NAP_LEAST_NS = 2000, NAP_MOST_NS = 50000, HALT_LOOK_NS = 50000000, SPIN = 200 };
+enum { NAP_LEAST_NS = 2000, NAP_MOST_NS = 50000, HALT_LOOK_NS = 50000000, SPIN = 200, HALT_S = 1 };
 #define SAY_AFTER_NS 2000000000ull
 #define ASK_AFTER_NS 1000000000ull
 
@@ -267,8 +268,16 @@ void hm_stream_stop(const char *call)
     ctx = NULL;
 }
 
+/* Perhaps by the worker itself, which has found the job ended. One that is in the runtime, for a device that is gone, is
+ * left there. */
 void hm_stream_halt(void)
 {
+    struct timespec end;
+    if (!__atomic_load_n(&running, __ATOMIC_ACQUIRE)) return;
     __atomic_store_n(&halted, 1, __ATOMIC_RELEASE);
     wake_worker();
+    if (pthread_equal(pthread_self(), thread)) return;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += HALT_S;
+    if (!pthread_timedjoin_np(thread, NULL, &end)) running = false;
 }
