@@ -14,6 +14,7 @@
 #include "core/agent.h"
 #include "core/device.h"
 #include "core/order.h"
+#include "core/place.h"
 #include "core/stream_op.h"
 #include "core/wait.h"
 #include "core/world.h"
@@ -34,10 +35,12 @@ static struct hm_ctx *ctx;
 
 struct hm_ctx *hm_stream_ctx(void) { return ctx; }
 
+/* Copies that streams have done by themselves have rung no bell. */
 void hm_stream_complete(void)
 {
     hm_quiet(ctx);
     hm_quiet(&hm_ctx_default);
+    for (int i = 0; i < hm_places.local_npes; i++) hm_bell_knock(hm_symm.peer[hm_place_pe(i)].bell);
 }
 
 /* --- the thread --- */
