@@ -487,6 +487,14 @@ SINGLE(shmemx_peer_table)
     for (int pe = 0; pe < npes; pe++) CHECK(table[pe] == shmem_ptr(&arrived, pe));
 }
 
+SINGLE(shmemx_device_info)
+{
+    shmemx_device_info_t info = {.kind = "none", .number = 7, .total_bytes = 7};
+    int none = N(shmemx_device_info)(&info);
+    CHECK(none ? none == 1 && !info.kind && !info.number && !info.total_bytes && !info.name[0]
+               : strcmp(info.kind, "host") && info.name[0] && info.number >= 0 && info.free_bytes <= info.total_bytes);
+}
+
 /* --- for libraries on top --- */
 SINGLE(shmemx_agree)
 {
