@@ -104,7 +104,7 @@ static PyObject *call_ptr(ARGS)
     if (py_parse(&ptr_params, name, args, nargs, kwnames, a) || py_need(name) || py_arg_pe(a[1], NULL, &pe))
         return NULL;
     if (py_arg_operand(a[0], NULL, PY_STRIDED | PY_SYMMETRIC, "target", &op)) return NULL;
-    char *data = shmem_ptr(op.data, pe);
+    char *data = op.device ? NULL : shmem_ptr(op.data, pe);
     if (!data) Py_RETURN_NONE;
     return peer_view(&op, data);
 }
