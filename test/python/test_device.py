@@ -1,6 +1,7 @@
 """DeviceArrays: what they are, and every call on them, as remote and as local side, against the same on NumPy arrays.
 
 They run where SHMEM_HEAP_KIND is a kind of device memory (tests.cmake: the software NPU)."""
+# machines: 3
 
 import ctypes
 import gc
@@ -377,9 +378,15 @@ def test_wrong_arguments(shm):
 
 def test_addresses(shm):
     me, n, right = mine(shm)
+    word = shm.new_signal()
     with shm.alloc(4) as x:
         assert shm.addr_accessible(x, right) and shm.addr_accessible(x[2], right) and not shm.addr_accessible(x, n)
+        table, of_third = shm.peer_table(x), shm.peer_table(x[2])
+        assert len(table) == n and table[me] == x.address
+        here = [pe for pe in range(n) if shm.ptr(word, pe) is not None]
+        assert [pe for pe in range(n) if table[pe]] == here and all(of_third[pe] == table[pe] + 16 for pe in here)
         shm.barrier_all()
+    shm.free(word)
 
 
 # --- indexed ---
