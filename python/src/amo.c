@@ -186,6 +186,7 @@ static PyObject *run_nbi(const py_row *row, struct amo_call *c, PyObject *fetch)
     else
         run64_nbi(c);
     py_relock(state);
+    py_pending_add(c->w.ctx, &c->fetch);
     Py_RETURN_NONE;
 }
 

@@ -601,9 +601,11 @@ static PyObject *call_barrier_all(ARGS)
 {
     const py_row *row = py_row_of(self);
     if (py_parse(&no_params, row->name, args, nargs, kwnames, NULL) || py_need(row->name)) return NULL;
+    PyObject *arrays = py_pending_take(SHMEM_CTX_DEFAULT);
     PY_BEGIN_CALL
     shmem_barrier_all();
     PY_END_CALL
+    Py_XDECREF(arrays);
     return answer(row, 0);
 }
 

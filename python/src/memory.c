@@ -438,6 +438,8 @@ int py_memory_start(void)
     PY_BEGIN_CALL
     memory.records = shmemx_calloc_on("host", 2, sizeof *memory.records);
     ask_device();
+    py_world.far = false;
+    for (int pe = 0; memory.records && pe < py_world.npes; pe++) py_world.far |= !shmem_ptr(memory.records, pe);
     PY_END_CALL
     memory.turn = 0;
     memory.busy = false;

@@ -17,6 +17,7 @@ void py_memory_dropped(uint64_t number);
 int py_memory_start(void); /* after init, collective: -1 with MemoryError */
 void py_memory_stop(void); /* before the last finalize, collective */
 void py_memory_forget(void); /* after it */
+void py_pending_forget(void); /* after it */
 
 /* Moves the array, the only one that still sees a freed block, to a private copy, so that the block is dropped: 1. 0: not
  * done, others may see the block. The caller has one reference. */

@@ -121,6 +121,14 @@ PyObject *py_get_array(const struct py_type *t, PyObject *from, PyObject *to, co
 /* Into this PE's memory, of the host or of a device, from the other memory of the two. */
 void py_copy(void *to, bool to_device, const void *from, bool from_device, size_t bytes);
 
+/* --- pending.c --- */
+
+/* Behind a nonblocking call on that context, which may go on reading or writing the operand. */
+void py_pending_add(shmem_ctx_t ctx, const struct py_operand *op);
+/* What the context's nonblocking calls have used so far, NULL for nothing: a reference to be dropped behind a quiet. */
+PyObject *py_pending_take(shmem_ctx_t ctx);
+void py_quiet(shmem_ctx_t ctx);
+
 /* --- coll.c --- */
 /* Collective: do all members of the team bring the same numbers? names[i] names what i is; error != 0:
  * this PE has an exception set. Returns 0 when all agree and nobody has an error; else -1 with an

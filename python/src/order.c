@@ -35,11 +35,7 @@ static PyObject *call_quiet(ARGS)
     shmem_ctx_t ctx;
     int some = parse_order(self, args, nargs, kwnames, &ctx);
     if (some < 0) return NULL;
-    if (some) {
-        PY_BEGIN_CALL
-        shmem_ctx_quiet(ctx);
-        PY_END_CALL
-    }
+    if (some) py_quiet(ctx);
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }

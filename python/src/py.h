@@ -9,6 +9,7 @@
  *   device.c    DeviceArray, the array in symmetric memory of a device
  *   types.c     the table of types: OpenSHMEM's names and NumPy's dtypes
  *   args.c      arguments of calls: keywords, PEs, contexts, arrays, values
+ *   pending.c   what nonblocking calls go on using
  *   rma.c amo.c wait.c coll.c indexed.c lock.c handle.c    the calls, one file a chapter
  *
  * Rules: whatever the library would end the job for is looked at here first and raised as an exception that names the
@@ -51,6 +52,7 @@ struct py_world {
     int finalized;     /* was initialised once and has been finalized */
     int forked;        /* this process is a child of a PE */
     int pe, npes;
+    bool far; /* some PEs are on other machines: nonblocking calls go on behind their return */
     unsigned long main_thread;
     int inside; /* how many threads are in the library without the GIL, which guards this count */
 };

@@ -483,6 +483,7 @@ static PyObject *put(PyObject *self, PyObject *const *args, Py_ssize_t nargs, Py
     else
         shmem_ctx_putmem(m.w.ctx, m.target.data, m.source.data, m.bytes, m.w.pe);
     py_relock(state);
+    if (nbi && !m.source.element) py_pending_add(m.w.ctx, &m.source);
     Py_XDECREF(m.room.owner);
     Py_RETURN_NONE;
 }
@@ -517,6 +518,7 @@ static PyObject *get(PyObject *self, PyObject *const *args, Py_ssize_t nargs, Py
     else
         shmem_ctx_getmem(m.w.ctx, m.target.data, m.source.data, m.bytes, m.w.pe);
     py_relock(state);
+    if (nbi) py_pending_add(m.w.ctx, &m.target);
     Py_RETURN_NONE;
 }
 
@@ -672,6 +674,7 @@ static PyObject *put_signal(PyObject *self, PyObject *const *args, Py_ssize_t na
     else
         shmem_ctx_putmem_signal(m.w.ctx, m.target.data, m.source.data, m.bytes, signal, value, sigop, m.w.pe);
     py_relock(state);
+    if (nbi && !m.source.element) py_pending_add(m.w.ctx, &m.source);
     Py_XDECREF(m.room.owner);
     Py_RETURN_NONE;
 }
