@@ -140,6 +140,7 @@ static PyObject *device_reshape(py_device *x, PyObject *args)
     bool one = PyTuple_GET_SIZE(args) == 1 && !PyIndex_Check(PyTuple_GET_ITEM(args, 0));
     if (!PyArray_IS_C_CONTIGUOUS(x->layout))
         return PyErr_Format(PyExc_ValueError, "reshape: the array is not C-contiguous");
+    if (one && PyTuple_GET_ITEM(args, 0) == Py_None) return PyErr_Format(PyExc_TypeError, "reshape: a shape is needed, not None");
     PyArray_Dims dims = {NULL, 0};
     if (!PyArray_IntpConverter(one ? PyTuple_GET_ITEM(args, 0) : args, &dims)) return NULL;
     PyObject *layout = PyArray_Newshape(x->layout, &dims, NPY_CORDER);
@@ -311,6 +312,8 @@ static PyObject *device_dlpack(py_device *x, PyObject *args, PyObject *kwargs)
     if (!py_kind.dlpack)
         return PyErr_Format(PyExc_BufferError, "__dlpack__: devices of kind %s have no number in DLPack; take a copy: "
                             "x.copy_to_host()", x->block->kind);
+    if (where != Py_None && !PyTuple_Check(where))
+        return PyErr_Format(PyExc_TypeError, "dl_device: a pair of numbers is needed, not %.200s", Py_TYPE(where)->tp_name);
     if (where != Py_None && !PyArg_ParseTuple(where, "ii;dl_device: a pair of numbers is needed", &type, &number)) return NULL;
     if (where != Py_None && (type != py_kind.dlpack || number != py_kind.number))
         return no_export("the memory is on another device than dl_device says; take a copy: x.copy_to_host()");

@@ -128,7 +128,7 @@ static PyObject *call_peer_table(ARGS)
     if (py_arg_operand(a[0], NULL, PY_STRIDED | PY_SYMMETRIC, "x", &op)) return NULL;
     void **table = PyMem_RawCalloc((size_t)py_world.npes, sizeof *table);
     if (!table) return PyErr_NoMemory();
-    shmemx_peer_table(op.data, table);
+    if (py_symmetric(op.data, 1)) shmemx_peer_table(op.data, table); /* an array of no elements may lie anywhere */
     PyObject *list = list_of(table);
     PyMem_RawFree(table);
     return list;

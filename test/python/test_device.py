@@ -467,6 +467,15 @@ def test_atomics(shm, dtype):
         getattr(shm, f"{dtype}_atomic_fetch_add_nbi")(fetch, x[3], 1, right)
         shm.quiet()
         assert held(fetch)[0] >= 10
+    on_host, fetch = shm.zeros(1, dtype, kind="host"), shm.zeros(1, dtype, kind=KIND)
+    getattr(shm, f"{dtype}_atomic_swap_nbi")(fetch, on_host[0], 5, me)
+    getattr(shm, f"{dtype}_atomic_fetch_nbi")(fetch, on_host[0], me)
+    shm.quiet()
+    assert held(fetch)[0] == 5
+    shm.barrier_all()
+    getattr(shm, f"{dtype}_atomic_fetch_inc_nbi")(fetch, on_host[0], right)
+    shm.quiet()
+    assert held(fetch)[0] == 5
     shm.barrier_all()
     assert x.copy_to_host().tolist() == [20, 22, ((0xC3 | 4) & 0xC5) ^ 1, 12]
     shm.free(x)
