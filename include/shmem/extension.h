@@ -144,12 +144,26 @@ SHMEM_API(int, shmemx_init_attr, (unsigned int flags, const shmemx_init_attr_t *
  * peer_table   table[pe], for all PEs: the address by which this process reaches what `ptr` is on that PE: through loads
  *              and stores for host memory, through kernels and copies of the runtime for device memory; NULL where
  *              neither does, as on another machine. Returns how many are not NULL.
+ * device_info  0, and *info is about the device that this PE's device heap is on; 1, and *info is all zero, where there is
+ *              no device heap.
  */
+#ifndef SHMEMX_DEVICE_NAME_MAX
+#define SHMEMX_DEVICE_NAME_MAX 64
+typedef struct {
+    const char *kind; /* as SHMEM_HEAP_KIND says it; lives until finalize */
+    char name[SHMEMX_DEVICE_NAME_MAX]; /* of the model, by its runtime */
+    int number;       /* of the device, in the runtime's own count */
+    int dlpack;       /* its device type in DLPack; 0: it has none */
+    int peer_loads;   /* 1: kernels can follow the addresses of peer_table */
+    size_t free_bytes, total_bytes; /* of its memory, now */
+} shmemx_device_info_t;
+#endif
 SHMEM_API(void *, shmemx_malloc_on, (const char *kind, size_t size))
 SHMEM_API(void *, shmemx_calloc_on, (const char *kind, size_t count, size_t size))
 SHMEM_API(void *, shmemx_align_on, (const char *kind, size_t alignment, size_t size))
 SHMEM_API(const char *, shmemx_kind_of, (const void *ptr))
 SHMEM_API(int, shmemx_peer_table, (const void *ptr, void **table))
+SHMEM_API(int, shmemx_device_info, (shmemx_device_info_t * info))
 
 /* --- Operations in the order of a stream ---
  *

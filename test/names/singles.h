@@ -526,6 +526,12 @@ SINGLE(shmemx_broadcastmem_on_stream)
     *data = me;
     CHECK(N(shmemx_broadcastmem_on_stream)(team, data, data, sizeof *data, 0, NULL) == SHMEMX_STREAM_UNSUPPORTED);
     CHECK(*data == me);
+SINGLE(shmemx_device_info)
+{
+    shmemx_device_info_t info = {.kind = "none", .number = 7, .total_bytes = 7};
+    int none = N(shmemx_device_info)(&info);
+    CHECK(none ? none == 1 && !info.kind && !info.number && !info.total_bytes && !info.name[0]
+               : strcmp(info.kind, "host") && info.name[0] && info.number >= 0 && info.free_bytes <= info.total_bytes);
 }
 
 /* --- for libraries on top --- */
