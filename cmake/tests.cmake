@@ -11,6 +11,7 @@
 #                             OSHRUN, BUILD, SRC, CC, CXX and PYTHON (empty: no Python part) in the environment
 #   test/python/*.py          pytest files: see its tests.cmake
 #   test/hosts/*.sh           the same on two and three make-believe hosts, which the tests set up: see its lib.sh
+#   test/twin/                the software NPU's own: see its tests.cmake
 #   test/ucx/                 scripts about the transport ucx, and the spec suite over it: see its tests.cmake
 #
 # A program says what it needs in comments of its own, each on a line (scripts: "# key: value"):

@@ -35,6 +35,39 @@ TWIN_API aclError aclrtResetDeviceForce(int32_t deviceId)
     return twin_status(tw_device_leave(deviceId, true));
 }
 
+/* --- contexts --- */
+
+TWIN_API aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId)
+{
+    ENTER(aclrtCreateContext, READY | ORDERS);
+    NEED(context);
+    return twin_status(tw_context_make(deviceId, (struct tw_context **)context));
+}
+
+TWIN_API aclError aclrtDestroyContext(aclrtContext context)
+{
+    ENTER(aclrtDestroyContext, READY | ORDERS);
+    NEED(context);
+    return twin_status(tw_context_drop(context));
+}
+
+TWIN_API aclError aclrtSetCurrentContext(aclrtContext context)
+{
+    ENTER(aclrtSetCurrentContext, READY);
+    NEED(context);
+    return twin_status(tw_context_set(context));
+}
+
+TWIN_API aclError aclrtGetCurrentContext(aclrtContext *context)
+{
+    ENTER(aclrtGetCurrentContext, READY | CONTEXT);
+    NEED(context);
+    *context = tw_context_current();
+    return ACL_SUCCESS;
+}
+
+/* --- waiting, and peers --- */
+
 static aclError wait_for_device(int device, int64_t ms)
 {
     TW_COUNT(waits_device);

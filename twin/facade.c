@@ -10,6 +10,7 @@
 int twin_strict;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool ready;
+static uint64_t inits; /* calls of aclInit that have not been undone */
 static _Thread_local const char *current_call = "";
 static _Thread_local char messages[2][2048]; /* what went wrong, newest first; what was last fetched */
 
@@ -118,6 +119,7 @@ static aclError read_options(void)
 static aclError initialize(const char *path)
 {
     int rc;
+    if (ready) inits++;
     if (ready) return twin_refuse(ACL_ERROR_REPEAT_INITIALIZE, "initialised already (which may be ignored)");
     if (path && *path) {
         FILE *f = fopen(path, "re");
@@ -128,6 +130,7 @@ static aclError initialize(const char *path)
     if (e) return e;
     if ((rc = tw_attach()) != TW_OK) return twin_status(rc);
     tw_clock_open();
+    inits = 1;
     ready = true;
     return ACL_SUCCESS;
 }
@@ -141,19 +144,36 @@ TWIN_API aclError aclInit(const char *configPath)
     return e;
 }
 
+static void finalize(void)
+{
+    for (int d = 0; d < tw_shared->config.devices; d++)
+        if (tw_device_open(d)) tw_device_leave(d, true);
+    inits = 0;
+    ready = false;
+    tw_detach();
+}
+
+static aclError undo_init(uint64_t uses, uint64_t *left)
+{
+    pthread_mutex_lock(&lock);
+    bool was = ready;
+    inits -= uses < inits ? uses : inits;
+    if (was && !inits) finalize();
+    if (left) *left = inits;
+    pthread_mutex_unlock(&lock);
+    return was ? ACL_SUCCESS : twin_refuse(ACL_ERROR_REPEAT_FINALIZE, "not initialised, or finalized already");
+}
+
 TWIN_API aclError aclFinalize(void)
 {
     ENTER(aclFinalize, ANY);
-    pthread_mutex_lock(&lock);
-    bool was = ready;
-    if (was) {
-        for (int d = 0; d < tw_shared->config.devices; d++)
-            if (tw_device_open(d)) tw_device_leave(d, true);
-        ready = false;
-        tw_detach();
-    }
-    pthread_mutex_unlock(&lock);
-    return was ? ACL_SUCCESS : twin_refuse(ACL_ERROR_REPEAT_FINALIZE, "not initialised, or finalized already");
+    return undo_init(UINT64_MAX, NULL);
+}
+
+TWIN_API aclError aclFinalizeReference(uint64_t *refCount)
+{
+    ENTER(aclFinalizeReference, ANY);
+    return undo_init(1, refCount);
 }
 
 TWIN_API const char *aclrtGetSocName(void)
@@ -204,8 +224,7 @@ TWIN_API uint64_t twin_node_now(void) { return tw_shared ? atomic_load(&tw_share
 TWIN_API uint64_t twin_stream_now(void *stream)
 {
     struct tw_stream *s;
-    int device = tw_device_current();
-    return device >= 0 && tw_stream_find(stream, device, &s) == TW_OK ? tw_stream_clock(s) : 0;
+    return tw_context_current() && tw_stream_find(stream, &s) == TW_OK ? tw_stream_clock(s) : 0;
 }
 
 TWIN_API void twin_spend(uint64_t ns) { tw_clock_spend(ns); }
@@ -226,7 +245,7 @@ TWIN_API int twin_launch(void *stream, uint64_t ns, void (*fn)(void *), void *ar
 {
     ENTER(twin_launch, READY | CONTEXT | ORDERS);
     struct tw_stream *s;
-    int rc = tw_stream_find(stream, device, &s);
+    int rc = tw_stream_find(stream, &s);
     return twin_status(rc ? rc : tw_stream_kernel(s, ns, fn, arg));
 }
 

@@ -26,7 +26,8 @@ struct twin_counts {
 };
 void twin_counts(struct twin_counts *counts);
 
-/* Modelled time: of this process (in a host function or kernel: of its stream), of a stream (the end of what it has done; NULL: the device's own), of the node. */
+/* Modelled time: of this process (in a host function or kernel: of its stream), of a stream (the end of what it has
+ * done; NULL: the device's own), of the node. */
 uint64_t twin_now(void);
 uint64_t twin_stream_now(void *stream);
 uint64_t twin_node_now(void);

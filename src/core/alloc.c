@@ -47,7 +47,7 @@ struct range {
 struct area {
     struct hm_heap *heap; /* NULL: there is none */
     char *base;
-    size_t size;
+    size_t size, phase; /* hm_heap_set_phase */
     const char *name;
     bool on_device;
     struct range freed[FREED_RING]; /* for messages: the last blocks that were freed */
@@ -405,8 +405,8 @@ void *hm_malloc_with_hints(size_t size, long hints, const char *call)
     return take_and_meet(area_for(hints), &purpose, size, HM_HEAP_MIN_ALIGN, false, hints, call);
 }
 
-/* An offset that is a multiple of `align` gives such an address only where the heap itself begins at one,
- * which a PE can say of itself alone. */
+/* Whether an offset that suits `align` gives a multiple of it as an address, too, depends on where the heap begins, which a
+ * PE can say of itself alone. */
 static bool all_aligned(const struct hm_sync *s)
 {
     for (int i = 0; i < s->size; i++)
@@ -419,7 +419,7 @@ static void *aligned_in(struct area *a, struct hm_purpose *purpose, size_t size,
 {
     struct hm_sync *sync = &hm_team_world->sync;
     bool ask = align > alloc.page;
-    if (ask) *(char *)hm_sync_mine(sync, 1) = ((uintptr_t)a->base & (align - 1)) == 0;
+    if (ask) *(char *)hm_sync_mine(sync, 1) = (((uintptr_t)a->base - a->phase) & (align - 1)) == 0;
     char *block = take_and_meet(a, purpose, size, align < HM_HEAP_MIN_ALIGN ? HM_HEAP_MIN_ALIGN : align, zero, 0, call);
     if (block == NULL || !ask || all_aligned(sync)) return block;
     hm_debug("%s: the heap of some PE does not begin at a multiple of %zu", call, align);
@@ -560,13 +560,15 @@ void hm_alloc_describe(const void *addr, char *text, size_t size)
 
 /* --- start and stop --- */
 
-static int area_open(struct area *a, char *base, size_t size)
+static int area_open(struct area *a, char *base, size_t size, size_t phase)
 {
     a->heap = hm_heap_open(size, alloc.page);
     if (a->heap == NULL) return -ENOMEM;
     if (hm_options.check) hm_heap_set_guard(a->heap, HM_LINE);
     a->base = base;
     a->size = size;
+    a->phase = phase;
+    hm_heap_set_phase(a->heap, phase);
     return 0;
 }
 
@@ -581,8 +583,8 @@ int hm_alloc_start(size_t heap_size, int own_heap)
 {
     hm_alloc_stop();
     alloc.page = hm_os_page();
-    int e = area_open(&host, (char *)hm_symm.heap_base, heap_size);
-    if (!e && hm_device_any()) e = area_open(&device, hm_device.base, hm_device.size);
+    int e = area_open(&host, (char *)hm_symm.heap_base, heap_size, 0);
+    if (!e && hm_device_any()) e = area_open(&device, hm_device.base, hm_device.size, hm_device.phase);
     if (e) return e;
     file_keep(own_heap);
     alloc.closed_limit = closed_limit();

@@ -17,12 +17,15 @@
 #include "memkind/device.h"
 #include "memkind/memkind.h"
 
+#define HM_DEVICE_PHASE ((size_t)1 << 30)
+
 struct hm_device {
     const struct hm_memkind *kind; /* NULL: there is no device heap */
     const struct hm_device_ops *ops;
     int number; /* of this process's device */
     char *base; /* this PE's device heap */
     size_t size;
+    size_t phase; /* base is this far behind a multiple of HM_DEVICE_PHASE, on every PE; 0 where they differ */
     size_t limit; /* its top: what was never allocated is outside */
     char **peer;  /* [npes] where that PE's is attached here, this PE's own; NULL: on another machine */
 };
@@ -51,7 +54,7 @@ void hm_device_stop(void);
 HM_NORETURN HM_COLD void hm_device_fail(const char *call, const char *what, int pe, int error);
 
 /* Each of these does what its namesake without `device` does if device memory takes part, and is false if none does. PE
- * numbers and ranges are checked here. */
+ * numbers and ranges are checked here; the caller counts. */
 HM_COLD bool hm_device_put(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi,
                            const char *call);
 HM_COLD bool hm_device_get(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi,

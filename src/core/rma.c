@@ -15,7 +15,10 @@ void hm_put_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t byte
 {
     const struct hm_peer *peer;
     if (!bytes && hm_world.ready) return; /* any pointer will do for nothing */
-    if (hm_device_any() && hm_device_put(ctx, dest, source, bytes, pe, nbi, call)) return;
+    if (hm_device_any() && hm_device_put(ctx, dest, source, bytes, pe, nbi, call)) {
+        hm_ctx_count(&ctx->writes, 1);
+        return;
+    }
     char *to = hm_symm_reach(dest, bytes, pe, &peer, call, "dest");
     hm_ctx_count(&ctx->writes, 1);
     if (!to) {
@@ -30,7 +33,10 @@ void hm_get_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t byte
 {
     const struct hm_peer *peer;
     if (!bytes && hm_world.ready) return;
-    if (hm_device_any() && hm_device_get(ctx, dest, source, bytes, pe, nbi, call)) return;
+    if (hm_device_any() && hm_device_get(ctx, dest, source, bytes, pe, nbi, call)) {
+        hm_ctx_count(&ctx->reads, 1);
+        return;
+    }
     const char *from = hm_symm_reach(source, bytes, pe, &peer, call, "source");
     hm_ctx_count(&ctx->reads, 1);
     if (from)

@@ -1,7 +1,7 @@
 /* The modelled clock: what is in doc/twin.md, by numbers. Copies take latency and bytes / bandwidth; links, copy
  * engines and memories are queues; host calls cost what the configuration says; events have the times of what they
  * captured. */
-/* also: late address thread */
+/* also: late address */
 #include "twin_test.h"
 
 enum { BYTES = 10000000, CALL = 100, WAIT = 1000, APART = 3 * CALL + WAIT };

@@ -1,5 +1,6 @@
 /* Device memory of one process. Rules: 11-01 (aclrtMalloc, aclrtFree, aclrtGetMemInfo), 11-02 (host memory), 11-03
  * (aclrtMemcpy, aclrtMemset), 11-04 (virtual memory), 04 (devices), 25-01 (codes). */
+/* also: late address */
 #include "twin_test.h"
 
 /* "Device IDs: [0, count - 1]"; "aclrtGetDevice without aclrtSetDevice: an error"; 107002 without a context. */
@@ -29,6 +30,76 @@ static void devices(void)
     REFUSED(ACL_ERROR_RT_CONTEXT_NULL, aclrtResetDevice(3));
     OK(aclFinalize());
     REFUSED(ACL_ERROR_REPEAT_FINALIZE, aclFinalize());
+}
+
+/* 02: aclFinalizeReference undoes one aclInit, aclFinalize all. */
+static void references(void)
+{
+    uint64_t left = 9;
+    OK(aclInit(NULL));
+    REFUSED(ACL_ERROR_REPEAT_INITIALIZE, aclInit(NULL));
+    REFUSED(ACL_ERROR_REPEAT_INITIALIZE, aclInit(NULL));
+    OK(aclFinalizeReference(&left));
+    CHECK(left == 2);
+    OK(aclFinalizeReference(NULL));
+    uint32_t n;
+    OK(aclrtGetDeviceCount(&n));
+    OK(aclFinalizeReference(&left));
+    CHECK(left == 0);
+    REFUSED(ACL_ERROR_UNINITIALIZE, aclrtGetDeviceCount(&n));
+}
+
+static void *in_a_context(void *context)
+{
+    int32_t d = -1;
+    aclrtContext now = NULL;
+    OK(aclrtSetCurrentContext(context));
+    OK(aclrtGetDevice(&d));
+    OK(aclrtGetCurrentContext(&now));
+    CHECK(d == 4 && now == context);
+    return NULL;
+}
+
+/* 05: the thread's context goes with its device; one that was made has streams of its own and outlives a reset. */
+static void contexts(void)
+{
+    aclrtContext first, own, again, c = NULL;
+    aclrtStream s, t;
+    int32_t d = -1;
+    pthread_t thread;
+    begin_on(3);
+    REFUSED(ACL_ERROR_RT_PARAM_INVALID, aclrtSetCurrentContext(NULL));
+    OK(aclrtGetCurrentContext(&first));
+    OK(aclrtCreateStream(&s));
+    OK(aclrtCreateContext(&own, 4));
+    OK(aclrtGetDevice(&d));
+    OK(aclrtGetCurrentContext(&c));
+    CHECK(d == 4 && c == own && own != first);
+    OK(aclrtCreateStream(&t));
+    OK(aclrtSynchronizeStream(t));
+    OK(aclrtSynchronizeStream(NULL));
+    REFUSED(ACL_ERROR_RT_STREAM_CONTEXT, aclrtSynchronizeStream(s));
+    OK(aclrtSetCurrentContext(first));
+    OK(aclrtSynchronizeStream(s));
+    REFUSED(ACL_ERROR_RT_STREAM_CONTEXT, aclrtSynchronizeStream(t));
+    OK(aclrtSetDevice(4)); /* the device's own context is another */
+    OK(aclrtGetCurrentContext(&again));
+    CHECK(again != own);
+    REFUSED(ACL_ERROR_RT_STREAM_CONTEXT, aclrtSynchronizeStream(t));
+    REFUSED(ACL_ERROR_RT_PARAM_INVALID, aclrtDestroyContext(again));
+    OK(aclrtResetDevice(4)); /* the context that was made is a use, too */
+    pthread_create(&thread, NULL, in_a_context, own);
+    pthread_join(thread, NULL);
+    OK(aclrtSetCurrentContext(own));
+    OK(aclrtDestroyStream(t));
+    OK(aclrtDestroyContext(own));
+    REFUSED(ACL_ERROR_RT_CONTEXT_NULL, aclrtGetDevice(&d));
+    REFUSED(ACL_ERROR_RT_INVALID_HANDLE, aclrtSetCurrentContext(own));
+    OK(aclrtSetCurrentContext(first));
+    OK(aclrtDestroyStream(s));
+    OK(aclrtResetDevice(3));
+    REFUSED(ACL_ERROR_RT_INVALID_HANDLE, aclrtSetCurrentContext(first));
+    OK(aclFinalize());
 }
 
 static void *elsewhere(void *arg)
@@ -280,6 +351,8 @@ int main(void)
 {
     test_begin();
     devices();
+    references();
+    contexts();
     threads();
     begin_on(0);
     copies();

@@ -28,6 +28,11 @@ int tw_device_use(int device);             /* by the calling thread */
 int tw_device_leave(int device, bool all); /* undoes one use, or all: the last one frees what lies on it */
 int tw_device_current(void);               /* -1: none */
 bool tw_device_open(int device);
+struct tw_context;
+struct tw_context *tw_context_current(void); /* NULL: none */
+int tw_context_make(int device, struct tw_context **out); /* and uses it */
+int tw_context_set(void *handle);
+int tw_context_drop(void *handle);
 int tw_peer_set(int device, int peer, bool on);
 bool tw_peer_get(int device, int peer);
 int tw_server_of(int device);
@@ -119,14 +124,14 @@ void *tw_secret(const void *p, size_t bytes); /* NULL: not in one piece; host me
 /* --- stream.c: tasks in order, each stream in a thread of its own --- */
 struct tw_stream;
 struct tw_event;
-int tw_stream_make(int device, struct tw_stream **out);
+int tw_stream_make(int device, struct tw_stream **out); /* in the thread's context */
 int tw_stream_drop(struct tw_stream *s);
-/* NULL handle: the device's own stream. */
-int tw_stream_find(void *handle, int device, struct tw_stream **out);
+/* One of the thread's context. NULL handle: the context's own stream. */
+int tw_stream_find(void *handle, struct tw_stream **out);
 int tw_stream_wait(struct tw_stream *s, int64_t ms); /* -1: as long as it takes */
 int tw_stream_idle(struct tw_stream *s, bool *idle);
 int tw_streams_wait(int device, int64_t ms);
-void tw_streams_drop(int device); /* with what they have to do done */
+void tw_streams_drop(int device, const struct tw_context *c); /* c: of that one only. What they have to do is done */
 /* `at_once`: it is done, and seen by all, when the call returns. */
 int tw_stream_copy(struct tw_stream *s, void *to, const void *from, size_t bytes, bool at_once);
 int tw_stream_set(struct tw_stream *s, void *to, int byte, size_t bytes);

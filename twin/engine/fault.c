@@ -1,6 +1,6 @@
-/* Faults on demand: "call:3=507056" the third of these calls fails with the code, "call:*=stall:200" each takes 200 ms
- * longer, "call:3-=5" from the third on; "task:5=507013" the fifth task of the process's streams goes wrong, which shows
- * when its stream is waited for; "device:1@50=lost" device 1 is lost after 50 calls that use it. By commas.
+/* Faults on demand: "call:3=507056" the third of these calls fails with the code, "call:*=stall:200" each takes 200
+ * ms longer, "call:3-=5" from the third on; "task:5=507013" the fifth task of the process's streams goes wrong, which
+ * shows when its stream is waited for; "device:1@50=lost" device 1 is lost after 50 calls that use it. By commas.
  */
 #define _GNU_SOURCE
 #include "engine.h"

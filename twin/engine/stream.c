@@ -29,7 +29,7 @@ struct tw_held {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
-static struct tw_stream *streams, *own[TW_DEVICES];
+static struct tw_stream *streams;
 static _Thread_local struct tw_stream *mine; /* in a stream's thread */
 static _Thread_local bool in_host_func;
 
@@ -576,7 +576,7 @@ int tw_stream_await(struct tw_stream *s, void *word, uint64_t value, unsigned ho
 
 /* --- making and finding --- */
 
-static struct tw_stream *make(int device)
+static struct tw_stream *make(int device, const struct tw_context *c, bool own)
 {
     struct tw_stream *s = calloc(1, sizeof *s);
     pthread_condattr_t monotonic;
@@ -588,6 +588,8 @@ static struct tw_stream *make(int device)
     pthread_cond_init(&s->done, &monotonic);
     pthread_condattr_destroy(&monotonic);
     s->device = device;
+    s->context = c;
+    s->own = own;
     s->tail = &s->head;
     s->next = streams;
     return streams = s;
@@ -598,7 +600,7 @@ int tw_stream_make(int device, struct tw_stream **out)
     pthread_mutex_lock(&lock);
     int n = 0;
     for (struct tw_stream *s = streams; s; s = s->next) n += s->device == device;
-    struct tw_stream *s = n < MAX_STREAMS ? make(device) : NULL;
+    struct tw_stream *s = n < MAX_STREAMS ? make(device, tw_context_current(), false) : NULL;
     pthread_mutex_unlock(&lock);
     if (n >= MAX_STREAMS) return tw_fail(TW_LIMIT, "device %d has %d streams, which is its limit", device, n);
     if (!s) return tw_fail(TW_NO_HOST_MEMORY, "no host memory");
@@ -606,20 +608,27 @@ int tw_stream_make(int device, struct tw_stream **out)
     return TW_OK;
 }
 
-int tw_stream_find(void *handle, int device, struct tw_stream **out)
+static struct tw_stream *own_of(int device, const struct tw_context *c)
 {
+    struct tw_stream *s = streams;
+    while (s && !(s->own && s->context == c)) s = s->next;
+    return s ? s : make(device, c, true);
+}
+
+int tw_stream_find(void *handle, struct tw_stream **out)
+{
+    const struct tw_context *c = tw_context_current();
+    int device = tw_device_current();
     pthread_mutex_lock(&lock);
     struct tw_stream *s = streams;
-    if (handle) {
+    if (!handle) s = own_of(device, c);
+    else
         while (s && s != handle) s = s->next;
-    } else if (!(s = own[device])) {
-        s = own[device] = make(device);
-    }
     pthread_mutex_unlock(&lock);
     if (!s) return tw_fail(handle ? TW_HANDLE : TW_NO_HOST_MEMORY, "%p is no stream", handle);
-    if (s->device != device)
-        return tw_fail(TW_OTHER_CONTEXT, "the stream is one of device %d, the thread uses device %d", s->device,
-                       device);
+    if (s->context != c)
+        return tw_fail(TW_OTHER_CONTEXT, "the stream is of another context, on device %d; the thread's device is %d",
+                       s->device, device);
     *out = s;
     return TW_OK;
 }
@@ -645,7 +654,6 @@ static void unlink_stream(struct tw_stream *s)
     struct tw_stream **at = &streams;
     while (*at != s) at = &(*at)->next;
     *at = s->next;
-    if (own[s->device] == s) own[s->device] = NULL;
 }
 
 int tw_stream_drop(struct tw_stream *s)
@@ -658,12 +666,12 @@ int tw_stream_drop(struct tw_stream *s)
     return TW_OK;
 }
 
-void tw_streams_drop(int device)
+void tw_streams_drop(int device, const struct tw_context *c)
 {
     for (;;) {
         pthread_mutex_lock(&lock);
         struct tw_stream *s = streams;
-        while (s && s->device != device) s = s->next;
+        while (s && (s->device != device || (c && s->context != c))) s = s->next;
         if (s) unlink_stream(s);
         pthread_mutex_unlock(&lock);
         if (!s) return;
