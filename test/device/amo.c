@@ -58,7 +58,9 @@ static void *zeroed(size_t bytes)
     case 8: SILENT(shmem_##N##_atomic_inc(cell, pe), model = SUM(model, 1)); break;                                    \
     case 9: FETCHED(shmem_##N##_atomic_fetch_add(cell, value, pe), model = SUM(model, value), #N " fetch_add"); break; \
     case 10: SILENT(shmem_##N##_atomic_add(cell, value, pe), model = SUM(model, value)); break;                        \
-    case 11: LATER(shmem_##N##_atomic_fetch_add_nbi(&later, cell, value, pe), model = SUM(model, value), #N " fetch_add_nbi"); break;
+    case 11:                                                                                                           \
+        LATER(shmem_##N##_atomic_fetch_add_nbi(&later, cell, value, pe), model = SUM(model, value), #N " fetch_add_nbi"); \
+        break;
 #define BITS(T, N)                                                                                                     \
     case 12: FETCHED(shmem_##N##_atomic_fetch_and(cell, value, pe), model &= value, #N " fetch_and"); break;           \
     case 13: SILENT(shmem_##N##_atomic_and(cell, value, pe), model &= value); break;                                   \

@@ -10,7 +10,10 @@
 static const size_t sizes[] = {1, 7, 64, 4095, 8192, 65539, ((size_t)1 << 20) + 1, MOST};
 static char *device, *other, *mine, *seen;
 
-static char value(int pe, size_t i, int round) { return (char)check_mix((uint64_t)pe << 40 ^ (uint64_t)round << 32 ^ i / 61 * 61); }
+static char value(int pe, size_t i, int round)
+{
+    return (char)check_mix((uint64_t)pe << 40 ^ (uint64_t)round << 32 ^ i / 61 * 61);
+}
 
 static void fill(char *to, size_t bytes, int pe, int round)
 {
@@ -25,7 +28,7 @@ static void check(const char *what, size_t at, size_t bytes, int pe, int round)
             return;
         }
     for (size_t i = 0; i < 8; i++)
-        CHECK(seen[at + bytes + i] == 99 && (at < 8 || seen[at - 8 + i] == 99), "%s of %zu bytes at %zu: beside it", what, bytes, at);
+        CHECK(seen[at + bytes + i] == 99 && seen[at - 8 + i] == 99, "%s of %zu bytes at %zu: beside it", what, bytes, at);
 }
 
 static void clear(char *block)
