@@ -187,6 +187,12 @@ void hm_ascend_leave(void)
     }
 }
 
+bool hm_ascend_as_before(bool back)
+{
+    if (!context || !before.depth || !before.context || before.context == context) return false;
+    return !hm_acl.aclrtSetCurrentContext(back ? before.context : context);
+}
+
 /* --- the heap: one slab. It is exported once, and when it is made: that may be what a way cannot do here --- */
 
 static struct {

@@ -27,7 +27,7 @@ struct acl_pointer {
 };
 enum { ACL_DEVICE = 1, ACL_HBM = 1, ACL_HUGE_ONLY = 1, ACL_HBM_HUGE = 4, ACL_READ_WRITE = 3, ACL_KEY_BYTES = 65 };
 enum { ACL_H2D = 1, ACL_D2H = 2, ACL_D2D = 3 };
-enum { ACL_UNINITIALISED = 100001, ACL_REPEATED = 100002, ACL_UNALIGNED = 107008 };
+enum { ACL_UNINITIALISED = 100001, ACL_REPEATED = 100002, ACL_OTHER_CONTEXT = 107003 };
 
 /* The runtime's functions: acl.aclrtMemcpy(...). */
 struct hm_acl {
@@ -70,6 +70,8 @@ int hm_ascend_stream_failure(void);
 
 int hm_ascend_enter(void);
 void hm_ascend_leave(void);
+/* Binds the thread to the context that it had before it entered, and back. false: it had none, or this very one. */
+bool hm_ascend_as_before(bool before);
 #define HM_ASCEND_ENTERED(what) HM_ENTERED(hm_ascend_enter, hm_ascend_leave, what)
 
 #endif

@@ -6,14 +6,21 @@
 
 static uint64_t *words; /* of the gates, in device memory; NULL: the runtime cannot do it */
 
-static int launch(void *stream, void (*fn)(void *), void *arg)
-{
-    return hm_acl_call(aclrtLaunchHostFunc, stream, fn, arg);
-}
+/* A stream is used in its own context: ours, or the one that the program's thread was in. */
+#define ON_STREAM(name, ...)                                                                                           \
+    ({                                                                                                                 \
+        int code_ = hm_acl.name(__VA_ARGS__);                                                                          \
+        if (hm_unlikely(code_ == ACL_OTHER_CONTEXT) && hm_ascend_as_before(true)) {                                    \
+            code_ = hm_acl.name(__VA_ARGS__);                                                                          \
+            hm_ascend_as_before(false);                                                                                \
+        }                                                                                                              \
+        hm_acl_result(#name, code_);                                                                                   \
+    })
 
+static int launch(void *stream, void (*fn)(void *), void *arg) { return ON_STREAM(aclrtLaunchHostFunc, stream, fn, arg); }
 static int await(void *stream, const struct hm_gate *gate)
 {
-    return hm_acl_call(aclrtValueWait, &words[gate->index], gate->ticket, 0, stream);
+    return ON_STREAM(aclrtValueWait, &words[gate->index], gate->ticket, 0, stream);
 }
 
 static int open_gate(const struct hm_gate *gate)
@@ -72,6 +79,6 @@ int hm_ascend_stream_copy(void *stream, void *to, enum hm_side to_side, const vo
     int rc = hm_calls_failure(&calls);
     if (rc || !bytes) return rc;
     if (hm_ascend_is_plain(to, to_side, from, from_side))
-        return hm_acl_call(aclrtMemcpyAsync, to, bytes, from, bytes, ACL_D2D, stream);
+        return ON_STREAM(aclrtMemcpyAsync, to, bytes, from, bytes, ACL_D2D, stream);
     return words ? hm_calls_copy(&calls, stream, to, to_side, from, from_side, bytes) : unsupported();
 }

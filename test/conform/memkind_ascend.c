@@ -229,12 +229,39 @@ static void beside_a_program(void)
     CHECK(((int (*)(void *, size_t, const void *, size_t, int))twin("aclrtMemcpy"))(host, 64, its, 64, 2) == 0);
 }
 
+/* A program with a context of its own, and a stream in it. */
+static void another_context(void)
+{
+    int (*current)(void **) = (int (*)(void **))twin("aclrtGetCurrentContext");
+    int (*sync)(void *) = (int (*)(void *))twin("aclrtSynchronizeStream");
+    void *its = NULL, *now_it_is = NULL, *stream = NULL;
+    char host[64] = "written", back[64] = "";
+    NEED(((int (*)(const char *))twin("aclInit"))(NULL) == 0);
+    open_world(8 << 20, false);
+    ops->leave();
+    NEED(((int (*)(void **, int32_t))twin("aclrtCreateContext"))(&its, 0) == 0);
+    NEED(((int (*)(void **))twin("aclrtCreateStream"))(&stream) == 0);
+    NEED(ops->enter() == 0);
+    CHECK(current(&now_it_is) == 0 && now_it_is != its);
+    CHECK(ops->stream_copy(stream, heap[0], HM_SIDE_OWN, host, HM_SIDE_HOST, sizeof host) == 0);
+    CHECK(ops->stream_copy(stream, heap[0] + 4096, HM_SIDE_OWN, heap[0], HM_SIDE_OWN, sizeof host) == 0);
+    CHECK(ops->stream_copy(stream, back, HM_SIDE_HOST, heap[0] + 4096, HM_SIDE_OWN, sizeof host) == 0);
+    CHECK(current(&now_it_is) == 0 && now_it_is != its);
+    ops->leave();
+    CHECK(current(&now_it_is) == 0 && now_it_is == its);
+    CHECK(sync(stream) == 0 && !strcmp(back, "written"));
+    NEED(ops->enter() == 0);
+    close_world();
+    CHECK(current(&now_it_is) == 0 && now_it_is == its);
+}
+
 /* --- running --- */
 
 static const struct test tests[] = {
     {"few calls", 2, few_calls},        {"each call fails", 1, each_call_fails}, {"falls back", 1, falls_back},
     {"lost device", 2, lost_device},    {"late failure", 1, late_failure},       {"beside a program", 1, beside_a_program},
     {"half a library", 1, half_a_library}, {"keys only", 1, keys_only},          {"no library", 1, no_library},
+    {"another context", 1, another_context},
 };
 
 int main(void)
