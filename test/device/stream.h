@@ -75,13 +75,13 @@ __attribute__((unused)) static double seconds(void)
 
 /* A stream held back by an event, which another stream records behind a kernel that runs until it is let go. */
 struct hold {
-    volatile int go;
+    int go;
     void *other, *event;
 };
 static void hold_kernel(void *arg)
 {
     struct hold *h = arg;
-    while (!h->go) usleep(1000);
+    while (!__atomic_load_n(&h->go, __ATOMIC_ACQUIRE)) usleep(1000);
 }
 __attribute__((unused)) static void hold(struct hold *h, void *stream)
 {
@@ -94,7 +94,7 @@ __attribute__((unused)) static void hold(struct hold *h, void *stream)
 }
 __attribute__((unused)) static void let_go(struct hold *h, void *stream)
 {
-    h->go = 1;
+    __atomic_store_n(&h->go, 1, __ATOMIC_RELEASE);
     ACL(aclrtSynchronizeStream(stream));
     ACL(aclrtSynchronizeStream(h->other));
     ACL(aclrtDestroyEvent(h->event));

@@ -2,7 +2,7 @@
 # copies that are seen late.
 # timeout: 300
 . "$SRC/test/device/lib_stream.sh"
-programs="stream_hold stream_order stream_coll stream_many"
+programs="stream_hold stream_order stream_coll stream_many stream_again"
 for t in $programs; do build $t; done
 for n in 1 2 3 8; do
     for t in $programs; do

@@ -91,7 +91,7 @@ static void *let_go_later(void *arg)
 {
     (void)arg;
     sleep(3);
-    held.go = 1;
+    __atomic_store_n(&held.go, 1, __ATOMIC_RELEASE);
     return NULL;
 }
 

@@ -1,7 +1,7 @@
 # Operations on streams between make-believe machines, where signals, meetings and data go through the network.
 # timeout: 300
 . "$SRC/test/device/lib_stream.sh"
-programs="stream_hold stream_order stream_coll stream_many"
+programs="stream_hold stream_order stream_coll stream_many stream_again"
 for t in $programs; do build $t; done
 while read -r MACHINES n; do
     for t in $programs; do
