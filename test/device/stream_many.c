@@ -32,9 +32,9 @@ static void open_lane(int s)
     shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &l->team);
     l->values = shmem_calloc(N, sizeof *l->values);
     l->sums = shmem_calloc(N, sizeof *l->sums);
-    l->cast = shmemx_calloc_on(s % 2 ? "host" : "ascend", N, 1);
+    l->cast = shmemx_calloc_on(s % 2 ? "host" : device_kind, N, 1);
     l->from_left = shmem_calloc(N, sizeof *l->from_left);
-    l->sig = shmemx_calloc_on(s % 3 ? "host" : "ascend", 1, sizeof *l->sig);
+    l->sig = shmemx_calloc_on(s % 3 ? "host" : device_kind, 1, sizeof *l->sig);
 }
 
 static void enqueue(struct lane *l, long round)
