@@ -167,35 +167,37 @@ SHMEM_API(int, shmemx_device_info, (shmemx_device_info_t * info))
 
 /* --- Operations in the order of a stream ---
  *
- * `stream` is a handle of the runtime's that is the job's kind of memory (SHMEM_HEAP_KIND): an aclrtStream, a CUstream. Each
- * call puts an operation on the stream and returns; the operation is done when everything that was put there before has
- * been, kernels and copies of the program's own too, and what is put there behind it begins when it is done. No call waits
- * for the stream or for another PE. Memory is that of the calls without _on_stream: device or host, symmetric or, where
- * those allow it, private, of PEs of this machine or of another one. It must stay as it is until the stream has come
- * past.
+ * `stream` is a handle of the runtime that is behind the job's kind of memory (SHMEM_HEAP_KIND): an aclrtStream, a
+ * CUstream. Each call puts an operation on the stream and returns; the operation is done when everything that was put
+ * there before has been, kernels and copies of the program's own too, and what is put there behind it begins when it is
+ * done. No call waits for the stream or for another PE. Memory is that of the calls without _on_stream: device or host,
+ * symmetric or, where those allow it, private, of PEs of this machine or of another one. It must stay as it is until
+ * the stream has come past.
  *
  * putmem, getmem, putmem_signal    PE numbers are those of the world. sig_addr may be in a heap of either kind.
  * signal_wait_until                holds the stream until the word of this PE meets the condition.
- * quiet                            completes what this PE has put and got, on this stream and by calls of the default context.
- * barrier                          a quiet, and a meeting of the team; holds the stream until all members' streams have come.
- * sum_reduce, broadcastmem         as shmem_TYPE_sum_reduce and shmem_broadcastmem. The sums are formed in the order of the
- *                                  team.
+ * quiet                            completes what this PE has put and got, on this stream and by calls of the default
+ *                                  context.
+ * barrier                          a quiet, and a meeting of the team; holds the stream until all members' streams have
+ *                                  come.
+ * sum_reduce, broadcastmem         as shmem_TYPE_sum_reduce and shmem_broadcastmem. The sums are formed in the order of
+ *                                  the team.
  *
- * The k-th barrier, reduction or broadcast of a team that a PE comes to in its streams is met by the k-th of the others. A PE
- * that has several of one team on different streams brings those into an order (by events of the runtime), unless all
- * of them are barriers. They may be under way next to collectives of the host.
+ * The k-th barrier, reduction or broadcast of a team that a PE comes to in its streams is met by the k-th of the others.
+ * A PE that has several of one team on different streams brings those into an order (by events of the runtime), unless
+ * all of them are barriers. They may be under way next to collectives of the host.
  *
- * 0: it is on the stream. A negative number: it is not, SHMEM_DEBUG tells why, and of putmem_signal the data may be there:
+ * 0: it is on the stream. A negative number: it is not, and SHMEM_DEBUG tells why:
  *
  *   SHMEMX_STREAM_UNSUPPORTED   this job has no device heap, or its kind cannot do this without waiting for the host
  *   SHMEMX_STREAM_NO_MEMORY     too much is on streams already, or there is no memory for more
  *   SHMEMX_STREAM_LOST          the device is lost
  *   SHMEMX_STREAM_REFUSED       the runtime refused: for instance the stream is none of this device's
  *
- * Wrong arguments end the job with a sentence at once. What fails when the stream has come to it ends the job, too, with a
- * sentence that names the call and the PE; a plain copy between devices fails in the runtime, whose next call for that
- * stream says so. Synchronise streams before shmem_finalize and shmem_team_destroy: finalize waits for all but those plain
- * copies, and says for what if that takes long.
+ * Wrong arguments end the job with a sentence at once. What fails when the stream has come to it ends the job, too, with
+ * a sentence that names the call and the PE; but a putmem or getmem between devices of one machine is a copy of the
+ * runtime's, which fails there: the runtime's next call for that stream says so. Synchronise streams before
+ * shmem_finalize and shmem_team_destroy: finalize waits for all but those copies, and says for what if that takes long.
  */
 SHMEM_API(int, shmemx_putmem_on_stream, (void *dest, const void *source, size_t bytes, int pe, void *stream))
 SHMEM_API(int, shmemx_getmem_on_stream, (void *dest, const void *source, size_t bytes, int pe, void *stream))

@@ -107,8 +107,9 @@ static int copy_from(void *dest, const void *source, size_t bytes, int pe, void 
 
 static bool next_piece(struct hm_stream_op *op, size_t *at, size_t *n)
 {
+    size_t left = op->bytes - op->at;
     *at = op->at;
-    *n = op->bytes - op->at < HM_STREAM_PIECE ? op->bytes - op->at : HM_STREAM_PIECE;
+    *n = left < HM_STREAM_PIECE ? left : HM_STREAM_PIECE;
     op->at += *n;
     return *n > 0;
 }
@@ -200,13 +201,12 @@ int hm_stream_put_signal(void *dest, const void *source, size_t bytes, uint64_t 
     if (e) return e;
     if (bytes) check(dest, bytes, pe, call, "dest");
     hm_signal_check(sig_addr, sig_op, pe, call);
-    e = bytes ? copy_to(dest, source, bytes, pe, stream, call) : 0;
-    if (e && e != -ENOTSUP) return e;
+    /* By the worker as a whole: a copy of the stream's own might fail, and the signal would come all the same. */
     struct hm_stream_op *op = make(step_put, pe, call);
     if (!op) return -ENOMEM;
     op->dest = dest;
     op->source = source;
-    op->bytes = e ? bytes : 0; /* behind a copy of the stream's own comes the signal alone */
+    op->bytes = bytes;
     op->sig_addr = sig_addr;
     op->signal = signal;
     op->sig_op = sig_op;

@@ -1,11 +1,11 @@
 /* Operations in the order of a stream of the program's (memkind/device.h), which nobody waits for when they are called.
  *
- * A copy between device memories of this machine goes on the stream as it is. Everything else (host memory at an end,
- * far PEs, signals, waits, meetings) is a call in the stream that hands the operation to a thread of this PE, the
- * worker, and comes back when that is done with it; so it blocks that stream alone. The worker has all operations
- * whose turn has come in a list and does a step of each in turn. It waits for no other PE: what is not there yet is
- * looked at again, at least every 50 us. So the order in which streams come to their operations can lead to no
- * deadlock that was not the program's.
+ * A put or get between device memories of this machine goes on the stream as it is. Everything else (host memory at
+ * an end, far PEs, data with a signal, waits, meetings) is a call in the stream that hands the operation to a thread
+ * of this PE, the worker, and comes back when that is done with it; so it blocks that stream alone. The worker has
+ * all operations whose turn has come in a list and does a step of each in turn. It waits for no other PE: what is not
+ * there yet is looked at again, at least every 50 us. So the order in which streams come to their operations can lead
+ * to no deadlock that was not the program's.
  *
  * Arguments are checked at the call and end the job with a sentence as those of other calls do. What goes wrong in a
  * stream's turn does the same then. The functions return 0, or -errno where the operation was not put on the stream:

@@ -38,7 +38,7 @@ struct hm_stream_op {
 };
 
 /* Bytes that one step moves, so that large transfers hold up no others. */
-#define HM_STREAM_PIECE ((size_t)4 << 20)
+#define HM_STREAM_PIECE ((size_t)16 << 20)
 
 /* The worker runs from the first operation on. */
 int hm_stream_start_worker(const char *call);

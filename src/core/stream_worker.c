@@ -271,8 +271,8 @@ void hm_stream_stop(const char *call)
     ctx = NULL;
 }
 
-/* Perhaps by the worker itself, which has found the job ended. One that is in the runtime, for a device that is gone, is
- * left there. */
+/* Perhaps by the worker itself, which has found the job ended. One that is in the runtime, for a device that is gone,
+ * is left there. */
 void hm_stream_halt(void)
 {
     struct timespec end;

@@ -11,34 +11,71 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUNTIME(X)                                                                \
-    X(int, aclrtCreateStream, (void **stream))                                    \
-    X(int, aclrtDestroyStream, (void *stream))                                    \
-    X(int, aclrtSynchronizeStream, (void *stream))                                \
-    X(int, aclrtCreateEvent, (void **event))                                      \
-    X(int, aclrtDestroyEvent, (void *event))                                      \
-    X(int, aclrtRecordEvent, (void *event, void *stream))                         \
-    X(int, aclrtStreamWaitEvent, (void *stream, void *event))                     \
+#define ASCEND(X)                                                                   \
+    X(int, aclrtCreateStream, (void **stream))                                      \
+    X(int, aclrtDestroyStream, (void *stream))                                      \
+    X(int, aclrtSynchronizeStream, (void *stream))                                  \
+    X(int, aclrtCreateEvent, (void **event))                                        \
+    X(int, aclrtDestroyEvent, (void *event))                                        \
+    X(int, aclrtRecordEvent, (void *event, void *stream))                           \
+    X(int, aclrtStreamWaitEvent, (void *stream, void *event))                       \
     X(int, twin_launch, (void *stream, uint64_t ns, void (*fn)(void *), void *arg)) \
-    X(void *, twin_memory, (const void *device_address, size_t bytes))            \
+    X(void *, twin_memory, (const void *device_address, size_t bytes))              \
     X(int, twin_fault, (const char *text))
+#define CUDA(X)                                                                                \
+    X(int, cuDeviceGet, (int *device, int ordinal))                                            \
+    X(int, cuDevicePrimaryCtxRetain, (void **context, int device))                             \
+    X(int, cuCtxSetCurrent, (void *context))                                                   \
+    X(int, cuMemHostAlloc, (void **at, size_t bytes, unsigned flags))                          \
+    X(int, cuStreamCreate, (void **stream, unsigned flags))                                    \
+    X(int, cuStreamDestroy_v2, (void *stream))                                                 \
+    X(int, cuStreamSynchronize, (void *stream))                                                \
+    X(int, cuStreamWaitValue64_v2, (void *stream, uint64_t word, uint64_t value, unsigned flags))
 #define DECLARE(result, name, arguments) static result(*name) arguments __attribute__((unused));
-RUNTIME(DECLARE)
+ASCEND(DECLARE)
+CUDA(DECLARE)
 #undef DECLARE
+
+static const char *device_kind; /* SHMEM_HEAP_KIND */
+static int is_cuda;             /* then there are no kernels */
+
+static void *found(void *library, const char *name)
+{
+    void *at = dlsym(library, name);
+    if (!at) printf("%s is missing\n", name), exit(1);
+    return at;
+}
+
+static int new_cuda_stream(void **stream) { return cuStreamCreate(stream, 0); }
+
+/* The program uses the device that the library has taken for this PE. */
+static void cuda_find(void *library)
+{
+    const char *number = getenv("SHMEM_LOCAL_PE");
+    void *context;
+    int device;
+#define FIND(result, name, arguments) *(void **)&name = found(library, #name);
+    CUDA(FIND)
+    aclrtCreateStream = new_cuda_stream;
+    aclrtDestroyStream = cuStreamDestroy_v2;
+    aclrtSynchronizeStream = cuStreamSynchronize;
+    if (cuDeviceGet(&device, number ? atoi(number) % 8 : 0) || cuDevicePrimaryCtxRetain(&context, device) ||
+        cuCtxSetCurrent(context))
+        printf("no device\n"), exit(1);
+}
 
 /* The job's own copy of the library, which is loaded already. */
 static void runtime_find(void)
 {
-    const char *path = getenv("SHMEM_ASCEND_LIBRARY");
-    void *library = dlopen(path ? path : "libascendcl.so", RTLD_NOW);
-    if (!library) {
-        printf("%s\n", dlerror());
-        exit(1);
+    device_kind = getenv("SHMEM_HEAP_KIND");
+    is_cuda = device_kind && !strcmp(device_kind, "cuda");
+    void *library = dlopen(getenv(is_cuda ? "SHMEM_CUDA_LIBRARY" : "SHMEM_ASCEND_LIBRARY"), RTLD_NOW);
+    if (!library) printf("%s\n", dlerror()), exit(1);
+    if (is_cuda) {
+        cuda_find(library);
+        return;
     }
-#define FIND(result, name, arguments)                     \
-    *(void **)&name = dlsym(library, #name);              \
-    if (!name) printf("%s is missing\n", #name), exit(1);
-    RUNTIME(FIND)
+    ASCEND(FIND)
 #undef FIND
 }
 
@@ -62,10 +99,6 @@ static void *stream_new(void)
     return stream;
 }
 
-/* Device memory through the library. */
-__attribute__((unused)) static void lay(void *at, const void *from, size_t bytes) { shmem_putmem(at, from, bytes, me); }
-__attribute__((unused)) static void look(void *to, const void *at, size_t bytes) { shmem_getmem(to, at, bytes, me); }
-
 __attribute__((unused)) static double seconds(void)
 {
     struct timespec t;
@@ -73,19 +106,33 @@ __attribute__((unused)) static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* A stream held back by an event, which another stream records behind a kernel that runs until it is let go. */
+/* A stream held back: by an event, which another stream records behind a kernel that runs until it is let go; on the second
+ * twin by a wait for a word. */
 struct hold {
-    volatile int go;
+    int go;
     void *other, *event;
+    uint64_t *word;
 };
 static void hold_kernel(void *arg)
 {
     struct hold *h = arg;
-    while (!h->go) usleep(1000);
+    while (!__atomic_load_n(&h->go, __ATOMIC_ACQUIRE)) usleep(1000);
+}
+static void hold_by_word(struct hold *h, void *stream)
+{
+    void *at;
+    ACL(cuMemHostAlloc(&at, sizeof *h->word, 3));
+    h->word = at;
+    *h->word = 0;
+    ACL(cuStreamWaitValue64_v2(stream, (uint64_t)(uintptr_t)at, 1, 0));
 }
 __attribute__((unused)) static void hold(struct hold *h, void *stream)
 {
     h->go = 0;
+    if (is_cuda) {
+        hold_by_word(h, stream);
+        return;
+    }
     h->other = stream_new();
     ACL(aclrtCreateEvent(&h->event));
     ACL(twin_launch(h->other, 1000, hold_kernel, h));
@@ -94,8 +141,10 @@ __attribute__((unused)) static void hold(struct hold *h, void *stream)
 }
 __attribute__((unused)) static void let_go(struct hold *h, void *stream)
 {
-    h->go = 1;
+    if (is_cuda) __atomic_store_n(h->word, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&h->go, 1, __ATOMIC_RELEASE);
     ACL(aclrtSynchronizeStream(stream));
+    if (is_cuda) return;
     ACL(aclrtSynchronizeStream(h->other));
     ACL(aclrtDestroyEvent(h->event));
     ACL(aclrtDestroyStream(h->other));

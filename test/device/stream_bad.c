@@ -72,13 +72,18 @@ static void faults(void)
 }
 
 /* A copy of the worker's that the runtime refuses. */
-static void late(void)
+static void late(const char *what)
 {
     static char word[8];
+    int with_signal = !strcmp(what, "signal"); /* which must not come when the data has not */
     hold(&held, stream);
-    if (!me) ON(shmemx_putmem_on_stream(at, word, sizeof word, right, stream));
+    if (me && with_signal) ON(shmemx_signal_wait_until_on_stream(sig, SHMEM_CMP_NE, 0, stream));
+    if (!me && with_signal) ON(shmemx_putmem_signal_on_stream(at, at, 8, sig, 1, SHMEM_SIGNAL_SET, right, stream));
+    if (!me && !with_signal) ON(shmemx_putmem_on_stream(at, word, sizeof word, right, stream));
     if (!me) ACL(twin_fault("aclrtMemcpy:*=507899,aclrtMemcpyAsync:*=507899"));
     let_go(&held, stream);
+    if (me && with_signal) printf("the signal has come\n");
+    fflush(stdout);
 }
 
 /* Streams are let go behind the call of finalize. */
@@ -86,7 +91,7 @@ static void *let_go_later(void *arg)
 {
     (void)arg;
     sleep(3);
-    held.go = 1;
+    __atomic_store_n(&held.go, 1, __ATOMIC_RELEASE);
     return NULL;
 }
 
@@ -155,7 +160,7 @@ int main(int argc, char **argv)
         faults();
         return check_end();
     }
-    if (!strcmp(what, "late")) late();
+    if (!strcmp(what, "late")) late(more);
     if (!strcmp(what, "finalize")) at_finalize();
     if (!strcmp(what, "destroyed")) destroyed();
     if (!strcmp(what, "ends")) ends(more);

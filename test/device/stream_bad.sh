@@ -32,6 +32,8 @@ SHMEM_HEAP_KIND=host SHMEM_DEBUG=on ends 0 "$put: this job has no device heap" .
 
 # Behind the call: a sentence with the call and the PE.
 ends 1 "^hbmesh: PE 0: $put: a copy failed \(memory of PE 1\): aclrtMemcpy" ./stream_bad late
+ends 1 "^hbmesh: PE 0: shmemx_putmem_signal_on_stream: a copy failed \(memory of PE 1\)" ./stream_bad late signal
+grep -q 'the signal has come' out && fail "a signal without its data"
 ends 1 "^hbmesh: PE 0: $wait: device 0 is lost" ./stream_bad ends lost
 ends 1 "shmemx_barrier_on_stream: team: this team was destroyed before the stream came to this call" ./stream_bad destroyed
 

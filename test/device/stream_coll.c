@@ -138,16 +138,16 @@ int main(void)
     if (npes > 1) shmem_team_split_strided(SHMEM_TEAM_WORLD, 1, 2, npes / 2, NULL, 0, &odd);
     halves = me % 2 ? odd : even;
     for (size_t i = 0; i < SIZES; i++) {
-        const char *kind = i % 2 ? "ascend" : "host";
+        const char *kind = i % 2 ? device_kind : "host";
         sums(SHMEM_TEAM_WORLD, stream, kind, sizes[i], 0);
-        sums(SHMEM_TEAM_WORLD, stream, i % 2 ? "host" : "ascend", sizes[i], 1);
-        sums(halves, stream, "ascend", sizes[i], i % 2);
-        broadcasts(SHMEM_TEAM_WORLD, stream, "ascend", sizes[i], (int)i % npes);
+        sums(SHMEM_TEAM_WORLD, stream, i % 2 ? "host" : device_kind, sizes[i], 1);
+        sums(halves, stream, device_kind, sizes[i], i % 2);
+        broadcasts(SHMEM_TEAM_WORLD, stream, device_kind, sizes[i], (int)i % npes);
         broadcasts(halves, stream, kind, sizes[i], 0);
     }
 #define CALL(TYPE, NAME) sum_##NAME(stream);
     SHMEM_REDUCE_ARITHMETIC_TYPES(CALL)
-    barrier_completes(stream, "ascend");
+    barrier_completes(stream, device_kind);
     barrier_completes(stream, "host");
     many_teams(stream);
     shmem_team_destroy(halves);

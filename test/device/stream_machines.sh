@@ -1,9 +1,10 @@
 # Operations on streams between make-believe machines, where signals, meetings and data go through the network.
-# timeout: 240
+# timeout: 300
 . "$SRC/test/device/lib_stream.sh"
-for t in stream_hold stream_order stream_coll; do build $t; done
+programs="stream_hold stream_order stream_coll stream_many stream_again"
+for t in $programs; do build $t; done
 while read -r MACHINES n; do
-    for t in stream_hold stream_order stream_coll; do
+    for t in $programs; do
         HBMESH_TWIN_LATE=1 job "$n" "./$t"
     done
 done <<END

@@ -111,9 +111,11 @@ int main(void)
     check_start();
     runtime_find();
     void *a = stream_new(), *b = stream_new();
-    ring(a, "ascend");
-    ring(b, "host");
-    opposite(a, b, "ascend");
+    if (!is_cuda) {
+        ring(a, device_kind);
+        ring(b, "host");
+    }
+    opposite(a, b, device_kind);
     opposite(a, b, "host");
     two_teams(a, b);
     side_by_side(a, b);
