@@ -397,7 +397,7 @@ void hm_device_complete(struct hm_ctx *ctx, const char *call)
 
 void hm_device_quiet(struct hm_ctx *ctx)
 {
-    if (ctx->flow) hm_device_complete(ctx, "quiet");
+    if (ctx->flow) hm_device_complete(ctx, "shmem_quiet");
     if (ctx->asked) hm_agent_quiet(ctx);
 }
 

@@ -128,10 +128,11 @@ enum { FETCH, SET, SWAP, CAS, FINC, INC, FADD, ADD, FAND, AND, FOR, OR, FXOR, XO
 #define RUN(TYPE, NAME, can)                                                                     \
     static void test_##NAME(int type)                                                            \
     {                                                                                            \
-        static TYPE cells[CELLS + 2];                                                            \
-        TYPE *cell = &cells[1];                                                                  \
-        for (int i = 0; i < npes + 2; i++)                                                       \
-            cells[i] = VALUE(TYPE, me, i, type);                                                 \
+        PLACED(TYPE, cells, CELLS + 2);                                                          \
+        TYPE *cell = &cells[1], seen[CELLS + 2];                                                 \
+        for (int i = 0; i < CELLS + 2; i++)                                                      \
+            seen[i] = VALUE(TYPE, me, i, type);                                                  \
+        lay(cells, seen, sizeof seen);                                                           \
         shmem_barrier_all();                                                                     \
         for (int k = 0; k < npes; k++) {                                                         \
             int target = (me + k) % npes;                                                        \
@@ -142,15 +143,16 @@ enum { FETCH, SET, SWAP, CAS, FINC, INC, FADD, ADD, FAND, AND, FOR, OR, FXOR, XO
             CHECK_NUM(last, model, #NAME " at PE %d in the end", target);                        \
         }                                                                                        \
         shmem_barrier_all();                                                                     \
+        look(seen, cells, sizeof seen);                                                          \
         for (int pe = 0; pe < npes; pe++) {                                                      \
             TYPE model = VALUE(TYPE, me, pe + 1, type);                                          \
             for (int n = 0; n < STEPS; n++)                                                      \
                 step_##NAME(&cell[pe], &model, draw(pe, me, n, type, can), me, n, false);        \
-            CHECK_NUM(cell[pe], model, #NAME " cell of PE %d", pe);                              \
+            CHECK_NUM(seen[1 + pe], model, #NAME " cell of PE %d", pe);                          \
         }                                                                                        \
         TYPE first = VALUE(TYPE, me, 0, type), last = VALUE(TYPE, me, npes + 1, type);           \
-        CHECK_NUM(cells[0], first, #NAME " in front of the cells");                              \
-        CHECK_NUM(cells[npes + 1], last, #NAME " behind the cells");                             \
+        CHECK_NUM(seen[0], first, #NAME " in front of the cells");                               \
+        CHECK_NUM(seen[npes + 1], last, #NAME " behind the cells");                              \
         shmem_barrier_all();                                                                     \
     }
 
@@ -170,41 +172,46 @@ SHMEM_AMO_BITWISE_TYPES(DEFINE_BITWISE)
 /* --- all PEs on one word --- */
 
 #define DRAWS TIMES(500)
+static int draws = DRAWS; /* fewer on devices, where each costs its owner two copies */
 static int drawn[CELLS * DRAWS * 2];
 
 /* Tickets: each number goes to one PE. */
-#define DEFINE_TICKETS(TYPE, NAME)                                                                         \
-    static void tickets_##NAME(void)                                                                       \
-    {                                                                                                      \
-        static TYPE counter, by_cas, by_add;                                                               \
-        static int last_round;                                                                             \
-        int target = last_round++ % npes, all = npes * DRAWS * 2;                                          \
-        counter = by_cas = by_add = 0;                                                                     \
-        memset(drawn, 0, sizeof drawn);                                                                    \
-        shmem_barrier_all();                                                                               \
-        for (int i = 0; i < DRAWS; i++) {                                                                  \
-            TYPE a = shmem_##NAME##_atomic_fetch_inc(&counter, target);                                    \
-            TYPE b = shmem_##NAME##_atomic_fetch_add(&counter, 1, target);                                 \
-            bool in_range = (uint64_t)a < (uint64_t)all && (uint64_t)b < (uint64_t)all;                    \
-            CHECK(in_range, #NAME " tickets %lld, %lld", (long long)a, (long long)b);                      \
-            if (!in_range) break;                                                                          \
-            CHECK((long long)b > (long long)a, #NAME " tickets %lld, %lld", (long long)a, (long long)b);   \
-            shmem_int_atomic_inc(&drawn[a], 0);                                                            \
-            shmem_int_atomic_inc(&drawn[b], 0);                                                            \
-            shmem_##NAME##_atomic_add(&by_add, 2, target);                                                 \
-            shmem_##NAME##_atomic_inc(&by_add, target);                                                    \
-            TYPE seen = shmem_##NAME##_atomic_fetch(&by_cas, target), before;                              \
-            while ((before = shmem_##NAME##_atomic_compare_swap(&by_cas, seen, seen + 3, target)) != seen) \
-                seen = before;                                                                             \
-        }                                                                                                  \
-        shmem_barrier_all();                                                                               \
-        if (me == 0)                                                                                       \
-            for (int i = 0; i < all; i++)                                                                  \
-                CHECK_NUM(drawn[i], 1, #NAME " ticket %d", i);                                             \
-        if (me == target) CHECK_NUM(counter, (TYPE)all, #NAME " counter");                                 \
-        if (me == target) CHECK_NUM(by_cas, (TYPE)(npes * DRAWS * 3), #NAME " counter by compare_swap");   \
-        if (me == target) CHECK_NUM(by_add, (TYPE)(npes * DRAWS * 3), #NAME " counter by add and inc");    \
-        shmem_barrier_all();                                                                               \
+#define DEFINE_TICKETS(TYPE, NAME)                                                                             \
+    static void tickets_##NAME(void)                                                                           \
+    {                                                                                                          \
+        PLACED(TYPE, counter, 1);                                                                              \
+        PLACED(TYPE, by_cas, 1);                                                                               \
+        PLACED(TYPE, by_add, 1);                                                                               \
+        static int last_round;                                                                                 \
+        int target = last_round++ % npes, all = npes * draws * 2;                                              \
+        LAY(counter, 0);                                                                                       \
+        LAY(by_cas, 0);                                                                                        \
+        LAY(by_add, 0);                                                                                        \
+        memset(drawn, 0, sizeof drawn);                                                                        \
+        shmem_barrier_all();                                                                                   \
+        for (int i = 0; i < draws; i++) {                                                                      \
+            TYPE a = shmem_##NAME##_atomic_fetch_inc(counter, target);                                         \
+            TYPE b = shmem_##NAME##_atomic_fetch_add(counter, 1, target);                                      \
+            bool in_range = (uint64_t)a < (uint64_t)all && (uint64_t)b < (uint64_t)all;                        \
+            CHECK(in_range, #NAME " tickets %lld, %lld", (long long)a, (long long)b);                          \
+            if (!in_range) break;                                                                              \
+            CHECK((long long)b > (long long)a, #NAME " tickets %lld, %lld", (long long)a, (long long)b);       \
+            shmem_int_atomic_inc(&drawn[a], 0);                                                                \
+            shmem_int_atomic_inc(&drawn[b], 0);                                                                \
+            shmem_##NAME##_atomic_add(by_add, 2, target);                                                      \
+            shmem_##NAME##_atomic_inc(by_add, target);                                                         \
+            TYPE seen = shmem_##NAME##_atomic_fetch(by_cas, target), before;                                   \
+            while ((before = shmem_##NAME##_atomic_compare_swap(by_cas, seen, seen + 3, target)) != seen)      \
+                seen = before;                                                                                 \
+        }                                                                                                      \
+        shmem_barrier_all();                                                                                   \
+        if (me == 0)                                                                                           \
+            for (int i = 0; i < all; i++)                                                                      \
+                CHECK_NUM(drawn[i], 1, #NAME " ticket %d", i);                                                 \
+        if (me == target) CHECK_NUM(LOOK(counter), (TYPE)all, #NAME " counter");                               \
+        if (me == target) CHECK_NUM(LOOK(by_cas), (TYPE)(npes * draws * 3), #NAME " counter by compare_swap"); \
+        if (me == target) CHECK_NUM(LOOK(by_add), (TYPE)(npes * draws * 3), #NAME " counter by add and inc");  \
+        shmem_barrier_all();                                                                                   \
     }
 SHMEM_AMO_TYPES(DEFINE_TICKETS)
 
@@ -212,26 +219,26 @@ SHMEM_AMO_TYPES(DEFINE_TICKETS)
 #define DEFINE_BITS(TYPE, NAME)                                                                              \
     static void bits_##NAME(void)                                                                            \
     {                                                                                                        \
-        static TYPE word;                                                                                    \
+        PLACED(TYPE, word, 1);                                                                               \
         TYPE mine = (TYPE)1 << (me % 31);                                                                    \
-        word = 0;                                                                                            \
+        LAY(word, 0);                                                                                        \
         shmem_barrier_all();                                                                                 \
         if (me < 31)                                                                                         \
-            for (int i = 0; i < DRAWS; i++) {                                                                \
-                CHECK((shmem_##NAME##_atomic_fetch_or(&word, mine, 0) & mine) == 0, #NAME " or, round %d",   \
+            for (int i = 0; i < draws; i++) {                                                                \
+                CHECK((shmem_##NAME##_atomic_fetch_or(word, mine, 0) & mine) == 0, #NAME " or, round %d",    \
                       i);                                                                                    \
-                CHECK((shmem_##NAME##_atomic_fetch(&word, 0) & mine) != 0, #NAME " or is lost, round %d",    \
+                CHECK((shmem_##NAME##_atomic_fetch(word, 0) & mine) != 0, #NAME " or is lost, round %d",     \
                       i);                                                                                    \
-                CHECK((shmem_##NAME##_atomic_fetch_and(&word, (TYPE)~mine, 0) & mine) != 0,                  \
+                CHECK((shmem_##NAME##_atomic_fetch_and(word, (TYPE)~mine, 0) & mine) != 0,                   \
                       #NAME " and, round %d", i);                                                            \
-                CHECK((shmem_##NAME##_atomic_fetch_xor(&word, mine, 0) & mine) == 0, #NAME " xor, round %d", \
+                CHECK((shmem_##NAME##_atomic_fetch_xor(word, mine, 0) & mine) == 0, #NAME " xor, round %d",  \
                       i);                                                                                    \
-                shmem_##NAME##_atomic_xor(&word, mine, 0);                                                   \
-                shmem_##NAME##_atomic_or(&word, mine, 0);                                                    \
-                shmem_##NAME##_atomic_and(&word, (TYPE)~mine, 0);                                            \
+                shmem_##NAME##_atomic_xor(word, mine, 0);                                                    \
+                shmem_##NAME##_atomic_or(word, mine, 0);                                                     \
+                shmem_##NAME##_atomic_and(word, (TYPE)~mine, 0);                                             \
             }                                                                                                \
         shmem_barrier_all();                                                                                 \
-        if (me == 0) CHECK_NUM(word, (TYPE)0, #NAME " bits left over");                                      \
+        if (me == 0) CHECK_NUM(LOOK(word), (TYPE)0, #NAME " bits left over");                                \
         shmem_barrier_all();                                                                                 \
     }
 SHMEM_AMO_BITWISE_TYPES(DEFINE_BITS)
@@ -240,22 +247,22 @@ SHMEM_AMO_BITWISE_TYPES(DEFINE_BITS)
 #define DEFINE_SWAPS(TYPE, NAME)                                                        \
     static void swaps_##NAME(void)                                                      \
     {                                                                                   \
-        static TYPE place;                                                              \
+        PLACED(TYPE, place, 1);                                                         \
         static int64_t put_in, taken;                                                   \
         put_in = taken = 0;                                                             \
-        place = 0;                                                                      \
+        LAY(place, 0);                                                                  \
         shmem_barrier_all();                                                            \
         int64_t in = 0, out = 0;                                                        \
-        for (int i = 0; i < DRAWS; i++) {                                               \
-            TYPE value = (TYPE)(me * DRAWS + i + 1);                                    \
+        for (int i = 0; i < draws; i++) {                                               \
+            TYPE value = (TYPE)(me * draws + i + 1);                                    \
             in += (int64_t)value;                                                       \
-            out += (int64_t)shmem_##NAME##_atomic_swap(&place, value, npes - 1);        \
+            out += (int64_t)shmem_##NAME##_atomic_swap(place, value, npes - 1);         \
         }                                                                               \
         shmem_int64_atomic_add(&put_in, in, 0);                                         \
         shmem_int64_atomic_add(&taken, out, 0);                                         \
         shmem_barrier_all();                                                            \
         if (me == 0) {                                                                  \
-            int64_t left_over = (int64_t)shmem_##NAME##_atomic_fetch(&place, npes - 1); \
+            int64_t left_over = (int64_t)shmem_##NAME##_atomic_fetch(place, npes - 1);  \
             CHECK_NUM(taken + left_over, put_in, #NAME " swapped");                     \
         }                                                                               \
         shmem_barrier_all();                                                            \
@@ -267,9 +274,11 @@ SHMEM_AMO_EXTENDED_TYPES(DEFINE_SWAPS)
 #define DEFINE_OLD_EXTENDED(TYPE, NAME)                                                          \
     static void old_extended_##NAME(void)                                                        \
     {                                                                                            \
-        static TYPE cell[3];                                                                     \
+        PLACED(TYPE, cell, 3);                                                                   \
+        TYPE seen[3];                                                                            \
         for (int i = 0; i < 3; i++)                                                              \
-            cell[i] = VALUE(TYPE, me, i, 0);                                                     \
+            seen[i] = VALUE(TYPE, me, i, 0);                                                     \
+        lay(cell, seen, sizeof seen);                                                            \
         shmem_barrier_all();                                                                     \
         TYPE a = VALUE(TYPE, right, 1, 0), b = VALUE(TYPE, me, 1, 1), c = VALUE(TYPE, me, 1, 2); \
         CHECK_NUM(shmem_##NAME##_fetch(&cell[1], right), a, #NAME);                              \
@@ -277,9 +286,10 @@ SHMEM_AMO_EXTENDED_TYPES(DEFINE_SWAPS)
         CHECK_NUM(shmem_##NAME##_fetch(&cell[1], right), b, #NAME);                              \
         shmem_##NAME##_set(&cell[1], c, right);                                                  \
         shmem_barrier_all();                                                                     \
+        look(seen, cell, sizeof seen);                                                           \
         for (int i = 0; i < 3; i++) {                                                            \
             TYPE expected = i == 1 ? VALUE(TYPE, left, 1, 2) : VALUE(TYPE, me, i, 0);            \
-            CHECK_NUM(cell[i], expected, #NAME " cell %d", i);                                   \
+            CHECK_NUM(seen[i], expected, #NAME " cell %d", i);                                   \
         }                                                                                        \
         shmem_barrier_all();                                                                     \
     }
@@ -288,9 +298,11 @@ SHMEM_OLD_AMO_EXTENDED_TYPES(DEFINE_OLD_EXTENDED)
 #define DEFINE_OLD(TYPE, NAME)                                                                  \
     static void old_##NAME(void)                                                                \
     {                                                                                           \
-        static TYPE cell[3];                                                                    \
+        PLACED(TYPE, cell, 3);                                                                  \
+        TYPE seen[3];                                                                           \
         for (int i = 0; i < 3; i++)                                                             \
-            cell[i] = (TYPE)(100 * me + i);                                                     \
+            seen[i] = (TYPE)(100 * me + i);                                                     \
+        lay(cell, seen, sizeof seen);                                                           \
         shmem_barrier_all();                                                                    \
         TYPE a = (TYPE)(100 * right + 1);                                                       \
         CHECK_NUM(shmem_##NAME##_cswap(&cell[1], a + 1, 7, right), a, #NAME);                   \
@@ -300,8 +312,9 @@ SHMEM_OLD_AMO_EXTENDED_TYPES(DEFINE_OLD_EXTENDED)
         CHECK_NUM(shmem_##NAME##_fadd(&cell[1], 40, right), (TYPE)-3, #NAME);                   \
         shmem_##NAME##_add(&cell[1], me, right);                                                \
         shmem_barrier_all();                                                                    \
+        look(seen, cell, sizeof seen);                                                          \
         for (int i = 0; i < 3; i++)                                                             \
-            CHECK_NUM(cell[i], (TYPE)(i == 1 ? 37 + left : 100 * me + i), #NAME " cell %d", i); \
+            CHECK_NUM(seen[i], (TYPE)(i == 1 ? 37 + left : 100 * me + i), #NAME " cell %d", i); \
         shmem_barrier_all();                                                                    \
     }
 SHMEM_OLD_AMO_TYPES(DEFINE_OLD)
@@ -310,6 +323,7 @@ int main(void)
 {
     check_start();
     if (npes > CELLS) return 77;
+    if (check_on_heap()) draws = (draws + 9) / 10;
     if (shmem_ctx_create(0, &ctx) != 0) return 1;
     int type = 0;
 #define TEST(TYPE, NAME) test_##NAME(++type);

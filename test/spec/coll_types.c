@@ -1,4 +1,4 @@
-/* timeout: 120 */
+/* timeout: 240 */
 /* Broadcast, collect, fcollect, alltoall and alltoalls of every type and as bytes, over teams of every shape, with sizes
  * around those where the library changes its way; each element checked. */
 #include "check.h"

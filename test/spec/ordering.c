@@ -2,19 +2,31 @@
  * stores and puts. Small programs that go wrong when an order is lost, each many times over. */
 /* timeout: 120 */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#include <shmemx.h>
+
 #include "check.h"
 
 #define ROUNDS TIMES(600)
 #define N 8
 
 static shmem_ctx_t ctx;
-static long data[2 * N], flag, ack;
+static long *data, *flag, *ack; /* data: 2 * N */
+
+static void place(void)
+{
+    PLACED(long, all, 2 * N + 2);
+    data = all;
+    flag = all + 2 * N;
+    ack = flag + 1;
+}
 
 /* All of data has the value of this round. */
 static void check_data(int form, long value)
 {
+    long seen[N];
+    look(seen, data, sizeof seen);
     for (int i = 0; i < N; i++)
-        CHECK_NUM(data[i], value + i, "form %d: element %d, behind the flag", form, i);
+        CHECK_NUM(seen[i], value + i, "form %d: element %d, behind the flag", form, i);
 }
 
 static void put_data(int form, const long *mine)
@@ -44,7 +56,7 @@ static void put_data(int form, const long *mine)
         shmem_putmem_nbi(data, mine, N * sizeof *mine, right);
         break;
     case 6: {
-        long *there = shmem_ptr(data, right);
+        long *there = strcmp(shmemx_kind_of(data), "host") ? NULL : shmem_ptr(data, right); /* not for the CPU */
         for (int i = 0; there != NULL && i < N; i++)
             there[i] = mine[i];
         if (there == NULL) shmem_long_put(data, mine, N, right);
@@ -60,29 +72,29 @@ static void raise_flag(int form, long value)
     static long number;
     switch (form) {
     case 0:
-        shmem_long_p(&flag, value, right);
+        shmem_long_p(flag, value, right);
         break;
     case 1:
-        shmem_long_atomic_set(&flag, value, right);
+        shmem_long_atomic_set(flag, value, right);
         break;
     case 2:
         number = value; /* stays until the quiet at the end of the round */
-        shmem_long_put_nbi(&flag, &number, 1, right);
+        shmem_long_put_nbi(flag, &number, 1, right);
         break;
     default:
-        shmem_long_atomic_swap(&flag, value, right);
+        shmem_long_atomic_swap(flag, value, right);
     }
 }
 
 static void await_flag(int form, long value)
 {
     if (form == 0)
-        shmem_long_wait_until(&flag, SHMEM_CMP_GE, value);
+        shmem_long_wait_until(flag, SHMEM_CMP_GE, value);
     else if (form == 1)
-        while (!shmem_long_test(&flag, SHMEM_CMP_GE, value)) {
+        while (!shmem_long_test(flag, SHMEM_CMP_GE, value)) {
         }
     else
-        shmem_long_wait_until_any(&flag, 1, NULL, SHMEM_CMP_GE, value);
+        shmem_long_wait_until_any(flag, 1, NULL, SHMEM_CMP_GE, value);
 }
 
 /* data, fence, flag: who sees the flag sees the data. Once he has looked, he says so, and the next round may
@@ -90,7 +102,8 @@ static void await_flag(int form, long value)
 static void test_fence(bool quiet)
 {
     int forms = 0;
-    flag = ack = 0;
+    LAY(flag, 0);
+    LAY(ack, 0);
     shmem_barrier_all();
     for (long round = 1; round <= ROUNDS; round++) {
         long mine[N], value = round << 20;
@@ -107,15 +120,15 @@ static void test_fence(bool quiet)
         else
             shmem_fence();
         if (forms % 8 == 7) {
-            shmem_ctx_long_p(ctx, &flag, round, right); /* the fence orders within its context */
+            shmem_ctx_long_p(ctx, flag, round, right); /* the fence orders within its context */
             shmem_ctx_quiet(ctx);
         } else {
             raise_flag(forms / 8 % 4, round);
         }
         await_flag(forms % 3, round);
         check_data(forms % 8, value + left);
-        shmem_long_atomic_inc(&ack, left);
-        shmem_long_wait_until(&ack, SHMEM_CMP_GE, round);
+        shmem_long_atomic_inc(ack, left);
+        shmem_long_wait_until(ack, SHMEM_CMP_GE, round);
         shmem_quiet();
         shmem_ctx_quiet(ctx);
     }
@@ -125,22 +138,24 @@ static void test_fence(bool quiet)
 /* Quiet completes for everybody: a third PE that is told by the first finds the data on the second. */
 static void test_quiet_for_all(void)
 {
-    static long place[3], told, done;
+    PLACED(long, place, 1);
+    PLACED(long, told, 1);
     int second = right, third = (me + 2) % npes, first = (me + npes - 2) % npes, second_of_first = left;
-    place[0] = told = done = 0;
+    LAY(place, 0);
+    LAY(told, 0);
     shmem_barrier_all();
     for (long round = 1; round <= ROUNDS; round++) {
         long value = round * 64 + me;
         int list[3] = {second, third, second};
         switch (round % 3) {
         case 0:
-            shmem_long_p(&place[0], value, second);
+            shmem_long_p(place, value, second);
             break;
         case 1:
-            shmem_long_put_nbi(&place[0], &value, 1, second);
+            shmem_long_put_nbi(place, &value, 1, second);
             break;
         case 2:
-            shmem_long_atomic_set(&place[0], value, second);
+            shmem_long_atomic_set(place, value, second);
             break;
         }
         switch (round / 3 % 3) {
@@ -154,9 +169,9 @@ static void test_quiet_for_all(void)
             shmem_pe_quiet(&second, 1);
             break;
         }
-        shmem_long_atomic_set(&told, round, third);
-        shmem_long_wait_until(&told, SHMEM_CMP_GE, round);
-        long seen = shmem_long_g(&place[0], second_of_first);
+        shmem_long_atomic_set(told, round, third);
+        shmem_long_wait_until(told, SHMEM_CMP_GE, round);
+        long seen = shmem_long_g(place, second_of_first);
         CHECK_NUM(seen, round * 64 + first, "what PE %d put to PE %d, as it told", first, second_of_first);
         shmem_barrier_all();
     }
@@ -165,28 +180,29 @@ static void test_quiet_for_all(void)
 /* Non-blocking gets and fetching atomics are there after quiet. */
 static void test_nbi_fetch(void)
 {
-    static long source[N];
-    static uint64_t word;
+    PLACED(long, source, N);
+    PLACED(uint64_t, word, 1);
     for (long round = 1; round <= ROUNDS / 4; round++) {
-        long got[N], one = -1;
+        long got[N], text[N], one = -1;
         uint64_t fetched = 99, swapped = 99;
         int forms = (int)(round % 4);
         for (int i = 0; i < N; i++)
-            source[i] = round * 1000 + me * 10 + i;
-        word = (uint64_t)(round * 100 + me);
+            text[i] = round * 1000 + me * 10 + i;
+        lay(source, text, sizeof text);
+        LAY(word, (uint64_t)(round * 100 + me));
         shmem_barrier_all();
         if (forms < 2) {
             shmem_long_get_nbi(got, source, N, right);
             shmem_long_get_nbi(&one, &source[3], 1, right);
-            shmem_uint64_atomic_fetch_nbi(&fetched, &word, right);
-            shmem_uint64_atomic_fetch_add_nbi(&swapped, &word, 5, right);
+            shmem_uint64_atomic_fetch_nbi(&fetched, word, right);
+            shmem_uint64_atomic_fetch_add_nbi(&swapped, word, 5, right);
             if (forms == 0) shmem_quiet();
             if (forms == 1) shmem_pe_quiet(&right, 1);
         } else {
             shmem_ctx_long_get_nbi(ctx, got, source, N, right);
             shmem_ctx_long_get_nbi(ctx, &one, &source[3], 1, right);
-            shmem_ctx_uint64_atomic_fetch_nbi(ctx, &fetched, &word, right);
-            shmem_ctx_uint64_atomic_fetch_add_nbi(ctx, &swapped, &word, 5, right);
+            shmem_ctx_uint64_atomic_fetch_nbi(ctx, &fetched, word, right);
+            shmem_ctx_uint64_atomic_fetch_add_nbi(ctx, &swapped, word, 5, right);
             if (forms == 2) shmem_ctx_quiet(ctx);
             if (forms == 3) shmem_ctx_pe_quiet(ctx, &right, 1);
         }
@@ -196,7 +212,7 @@ static void test_nbi_fetch(void)
         CHECK_NUM(swapped, (uint64_t)(round * 100 + right), "fetch_add_nbi");
         CHECK(fetched == swapped || fetched == swapped + 5, "fetch_nbi: %llu", (unsigned long long)fetched);
         shmem_barrier_all();
-        CHECK_NUM(word, (uint64_t)(round * 100 + me + 5), "the word that was added to");
+        CHECK_NUM(LOOK(word), (uint64_t)(round * 100 + me + 5), "the word that was added to");
         shmem_barrier_all();
     }
 }
@@ -316,6 +332,7 @@ static void test_passive(void)
 int main(void)
 {
     check_start();
+    place();
     if (shmem_ctx_create(0, &ctx) != 0) return 1;
     for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
         sync_psync[i] = SHMEM_SYNC_VALUE;

@@ -20,44 +20,44 @@ static const char *const cmp_names[] = {"EQ", "NE", "GT", "GE", "LT", "LE"};
 #define DEFINE_COMPARE(TYPE, NAME)                                                                          \
     static void compare_##NAME(void)                                                                        \
     {                                                                                                       \
-        static TYPE word;                                                                                   \
+        PLACED(TYPE, word, 1);                                                                              \
         TYPE top = (TYPE)((uint64_t)1 << (sizeof(TYPE) * 8 - 1)),                                           \
              values[] = {0, 1, 2, (TYPE)-1, (TYPE)-2, top, (TYPE)~top};                                     \
         int n = sizeof values / sizeof values[0];                                                           \
         for (int i = 0; i < n * n * 6; i++) {                                                               \
             int k = i % 6, c = cmps[k], on = 0, off = 1;                                                    \
-            TYPE want = values[i / 6 % n];                                                                  \
-            word = values[i / 6 / n];                                                                       \
-            int holds = HOLDS(k, word, want);                                                               \
+            TYPE want = values[i / 6 % n], have = values[i / 6 / n];                                        \
+            if (i % (6 * n) == 0) LAY(word, have);                                                          \
+            int holds = HOLDS(k, have, want);                                                               \
             size_t first = holds ? 0 : SIZE_MAX, where = 9;                                                 \
             const char *name = cmp_names[k];                                                                \
-            CHECK_NUM(!!shmem_##NAME##_test(&word, c, want), holds, #NAME " %Lg %s %Lg", (long double)word, \
+            CHECK_NUM(!!shmem_##NAME##_test(word, c, want), holds, #NAME " %Lg %s %Lg", (long double)have,  \
                       name, (long double)want);                                                             \
-            CHECK_NUM(!!shmem_##NAME##_test_all(&word, 1, NULL, c, want), holds, #NAME " test_all %s",      \
+            CHECK_NUM(!!shmem_##NAME##_test_all(word, 1, NULL, c, want), holds, #NAME " test_all %s",       \
                       name);                                                                                \
-            CHECK_NUM(!!shmem_##NAME##_test_all(&word, 1, &off, c, want), 1, #NAME " test_all of none %s",  \
+            CHECK_NUM(!!shmem_##NAME##_test_all(word, 1, &off, c, want), 1, #NAME " test_all of none %s",   \
                       name);                                                                                \
-            CHECK_NUM(shmem_##NAME##_test_any(&word, 1, &on, c, want), first, #NAME " test_any %s", name);  \
-            CHECK_NUM(shmem_##NAME##_test_some(&word, 1, &where, NULL, c, want), (size_t)holds,             \
+            CHECK_NUM(shmem_##NAME##_test_any(word, 1, &on, c, want), first, #NAME " test_any %s", name);   \
+            CHECK_NUM(shmem_##NAME##_test_some(word, 1, &where, NULL, c, want), (size_t)holds,              \
                       #NAME " test_some %s", name);                                                         \
-            CHECK_NUM(!!shmem_##NAME##_test_all_vector(&word, 1, &on, c, &want), holds,                     \
+            CHECK_NUM(!!shmem_##NAME##_test_all_vector(word, 1, &on, c, &want), holds,                      \
                       #NAME " test_all_vector %s", name);                                                   \
-            CHECK_NUM(shmem_##NAME##_test_any_vector(&word, 1, NULL, c, &want), first,                      \
+            CHECK_NUM(shmem_##NAME##_test_any_vector(word, 1, NULL, c, &want), first,                       \
                       #NAME " test_any_vector %s", name);                                                   \
-            CHECK_NUM(shmem_##NAME##_test_some_vector(&word, 1, &where, NULL, c, &want), (size_t)holds,     \
+            CHECK_NUM(shmem_##NAME##_test_some_vector(word, 1, &where, NULL, c, &want), (size_t)holds,      \
                       #NAME " test_some_vector %s", name);                                                  \
             if (!holds) continue;                                                                           \
-            shmem_##NAME##_wait_until(&word, c, want);                                                      \
-            shmem_##NAME##_wait_until_all(&word, 1, NULL, c, want);                                         \
-            shmem_##NAME##_wait_until_all_vector(&word, 1, &on, c, &want);                                  \
-            CHECK_NUM(shmem_##NAME##_wait_until_any(&word, 1, &on, c, want), (size_t)0, #NAME " any %s",    \
+            shmem_##NAME##_wait_until(word, c, want);                                                       \
+            shmem_##NAME##_wait_until_all(word, 1, NULL, c, want);                                          \
+            shmem_##NAME##_wait_until_all_vector(word, 1, &on, c, &want);                                   \
+            CHECK_NUM(shmem_##NAME##_wait_until_any(word, 1, &on, c, want), (size_t)0, #NAME " any %s",     \
                       name);                                                                                \
-            CHECK_NUM(shmem_##NAME##_wait_until_any_vector(&word, 1, NULL, c, &want), (size_t)0,            \
+            CHECK_NUM(shmem_##NAME##_wait_until_any_vector(word, 1, NULL, c, &want), (size_t)0,             \
                       #NAME " any %s", name);                                                               \
-            CHECK_NUM(shmem_##NAME##_wait_until_some(&word, 1, &where, &on, c, want), (size_t)1,            \
+            CHECK_NUM(shmem_##NAME##_wait_until_some(word, 1, &where, &on, c, want), (size_t)1,             \
                       #NAME " some %s", name);                                                              \
             CHECK_NUM(where, (size_t)0, #NAME " some %s", name);                                            \
-            CHECK_NUM(shmem_##NAME##_wait_until_some_vector(&word, 1, &where, NULL, c, &want), (size_t)1,   \
+            CHECK_NUM(shmem_##NAME##_wait_until_some_vector(word, 1, &where, NULL, c, &want), (size_t)1,    \
                       #NAME " some %s", name);                                                              \
         }                                                                                                   \
     }
@@ -67,7 +67,7 @@ SHMEM_WAIT_TYPES(DEFINE_COMPARE)
 #define DEFINE_EMPTY(TYPE, NAME)                                                                             \
     static void empty_##NAME(void)                                                                           \
     {                                                                                                        \
-        static TYPE words[3];                                                                                \
+        PLACED(TYPE, words, 3);                                                                              \
         TYPE wants[3] = {1, 1, 1}, want = 1;                                                                 \
         int off[3] = {1, -1, 7};                                                                             \
         size_t indices[3] = {111, 222, 333};                                                                 \
@@ -98,7 +98,8 @@ SHMEM_WAIT_TYPES(DEFINE_COMPARE)
                       #NAME " way %d", way);                                                                 \
         }                                                                                                    \
         CHECK(indices[0] == 111 && indices[1] == 222 && indices[2] == 333, #NAME ": indices were written");  \
-        CHECK(words[0] == 0 && words[1] == 0 && words[2] == 0, #NAME ": words were written");                \
+        for (int i = 0; i < 3; i++)                                                                          \
+            CHECK(LOOK(&words[i]) == 0, #NAME ": words were written");                                       \
     }
 SHMEM_WAIT_TYPES(DEFINE_EMPTY)
 
@@ -106,10 +107,10 @@ SHMEM_WAIT_TYPES(DEFINE_EMPTY)
 #define DEFINE_REMOTE(TYPE, NAME)                                                                         \
     static void remote_##NAME(void)                                                                       \
     {                                                                                                     \
-        static TYPE word;                                                                                 \
-        static long data;                                                                                 \
-        word = 10;                                                                                        \
-        data = 0;                                                                                         \
+        PLACED(TYPE, word, 1);                                                                            \
+        PLACED(long, data, 1);                                                                            \
+        LAY(word, 10);                                                                                    \
+        LAY(data, 0);                                                                                     \
         shmem_barrier_all();                                                                              \
         for (int round = 0; round < TIMES(30); round++) {                                                 \
             /* the word goes 10 20 30 20 10 ... or similar, so that each comparison begins to hold by the \
@@ -119,16 +120,16 @@ SHMEM_WAIT_TYPES(DEFINE_EMPTY)
                 int next, want;                                                                           \
             } steps[] = {{0, 20, 20}, {1, 30, 20}, {2, 40, 30}, {3, 50, 50}, {4, 20, 30}, {5, 10, 10}};   \
             int k = round % 6;                                                                            \
-            shmem_long_p(&data, round + 100 * me, right);                                                 \
+            shmem_long_p(data, round + 100 * me, right);                                                  \
             shmem_fence();                                                                                \
-            shmem_##NAME##_p(&word, (TYPE)steps[k].next, right);                                          \
+            shmem_##NAME##_p(word, (TYPE)steps[k].next, right);                                           \
             if (round % 2)                                                                                \
-                shmem_##NAME##_wait_until(&word, cmps[steps[k].cmp], (TYPE)steps[k].want);                \
+                shmem_##NAME##_wait_until(word, cmps[steps[k].cmp], (TYPE)steps[k].want);                 \
             else                                                                                          \
-                while (!shmem_##NAME##_test(&word, cmps[steps[k].cmp], (TYPE)steps[k].want)) {            \
+                while (!shmem_##NAME##_test(word, cmps[steps[k].cmp], (TYPE)steps[k].want)) {             \
                 }                                                                                         \
-            CHECK_NUM(word, (TYPE)steps[k].next, #NAME " round %d", round);                               \
-            CHECK_NUM(data, round + 100L * left, #NAME " data behind the word, round %d", round);         \
+            CHECK_NUM(LOOK(word), (TYPE)steps[k].next, #NAME " round %d", round);                         \
+            CHECK_NUM(LOOK(data), round + 100L * left, #NAME " data behind the word, round %d", round);   \
             shmem_barrier_all();                                                                          \
         }                                                                                                 \
     }
@@ -166,12 +167,12 @@ static struct round draw(int pe, int n, uint64_t type)
 
 #define DEFINE_ARRAY(TYPE, NAME)                                                                            \
     /* Word i was reported. */                                                                              \
-    static void report_##NAME(const TYPE *words, size_t i, int *done, int n)                                \
+    static void report_##NAME(TYPE *words, size_t i, int *done, int n)                                      \
     {                                                                                                       \
         CHECK(i < WORDS && !done[i < WORDS ? i : 0],                                                        \
               #NAME " round %d: index %zu is out of range, masked or had come", n, i);                      \
         if (i >= WORDS) return;                                                                             \
-        CHECK_NUM(words[i], (TYPE)NEXT(n, (int)i), #NAME " round %d: word %zu was reported", n, i);         \
+        CHECK_NUM(LOOK(&words[i]), (TYPE)NEXT(n, (int)i), #NAME " round %d: word %zu was reported", n, i);  \
         done[i] = 1;                                                                                        \
     }                                                                                                       \
     static void await_##NAME(TYPE *words, const struct round *d, int n)                                     \
@@ -228,7 +229,8 @@ static struct round draw(int pe, int n, uint64_t type)
             if (d->way % 3 == ALL) {                                                                        \
                 for (int i = 0; i < WORDS; i++)                                                             \
                     if (d->status[i] == 0)                                                                  \
-                        CHECK_NUM(words[i], (TYPE)NEXT(n, i), #NAME " round %d: all, word %d", n, i);       \
+                        CHECK_NUM(LOOK(&words[i]), (TYPE)NEXT(n, i), #NAME " round %d: all, word %d", n,    \
+                                  i);                                                                       \
                 break;                                                                                      \
             }                                                                                               \
             if (one != SIZE_MAX) {                                                                          \
@@ -242,11 +244,10 @@ static struct round draw(int pe, int n, uint64_t type)
     }                                                                                                       \
     static void arrays_##NAME(void)                                                                         \
     {                                                                                                       \
-        static TYPE words[WORDS];                                                                           \
+        PLACED(TYPE, words, WORDS);                                                                         \
         static uint64_t type;                                                                               \
         type = sizeof(TYPE);                                                                                \
-        for (int i = 0; i < WORDS; i++)                                                                     \
-            words[i] = 0;                                                                                   \
+        lay_byte(words, 0, WORDS * sizeof *words);                                                          \
         shmem_barrier_all();                                                                                \
         for (int n = 0; n < 4 * WAYS; n++) {                                                                \
             struct round mine = draw(me, n, type), theirs = draw(right, n, type);                           \
@@ -265,10 +266,11 @@ SHMEM_WAIT_TYPES(DEFINE_ARRAY)
 #define DEFINE_FAIR(TYPE, NAME)                                                                           \
     static void fair_##NAME(void)                                                                         \
     {                                                                                                     \
-        static TYPE words[5] = {1, 1, 1, 1, 1};                                                           \
+        PLACED(TYPE, words, 5);                                                                           \
         TYPE wants[5] = {1, 1, 1, 1, 1};                                                                  \
         int seen[4][5] = {{0}};                                                                           \
         size_t where[5];                                                                                  \
+        lay(words, wants, sizeof wants);                                                                  \
         for (int i = 0; i < TIMES(1000); i++) {                                                           \
             size_t got[4] = {shmem_##NAME##_wait_until_any(words, 5, NULL, SHMEM_CMP_EQ, 1),              \
                              shmem_##NAME##_test_any(words, 5, NULL, SHMEM_CMP_EQ, 1),                    \
@@ -297,44 +299,44 @@ SHMEM_WAIT_TYPES(DEFINE_FAIR)
 #define DEFINE_ATOMIC(TYPE, NAME)                                                  \
     static void atomic_##NAME(void)                                                \
     {                                                                              \
-        static TYPE count;                                                         \
-        count = 0;                                                                 \
+        PLACED(TYPE, count, 1);                                                    \
+        LAY(count, 0);                                                             \
         shmem_barrier_all();                                                       \
         for (int round = 1; round <= 20; round++) {                                \
             for (int pe = 0; pe < npes; pe++)                                      \
-                shmem_##NAME##_atomic_inc(&count, pe);                             \
-            shmem_##NAME##_wait_until(&count, SHMEM_CMP_GE, (TYPE)(round * npes)); \
+                shmem_##NAME##_atomic_inc(count, pe);                              \
+            shmem_##NAME##_wait_until(count, SHMEM_CMP_GE, (TYPE)(round * npes));  \
         }                                                                          \
         shmem_barrier_all();                                                       \
-        CHECK_NUM(count, (TYPE)(20 * npes), #NAME " counted");                     \
+        CHECK_NUM(LOOK(count), (TYPE)(20 * npes), #NAME " counted");               \
     }
 SHMEM_AMO_TYPES(DEFINE_ATOMIC)
 
 /* wait of before 1.4: until the word is another. */
-#define DEFINE_OLD(TYPE, NAME)                             \
-    static void old_##NAME(void)                           \
-    {                                                      \
-        static TYPE word;                                  \
-        for (int round = 1; round <= 10; round++) {        \
-            shmem_##NAME##_p(&word, (TYPE)-round, right);  \
-            shmem_##NAME##_wait(&word, (TYPE)(1 - round)); \
-            CHECK_NUM(word, (TYPE)-round, #NAME " wait");  \
-            shmem_barrier_all();                           \
-        }                                                  \
+#define DEFINE_OLD(TYPE, NAME)                                  \
+    static void old_##NAME(void)                                \
+    {                                                           \
+        PLACED(TYPE, word, 1);                                  \
+        for (int round = 1; round <= 10; round++) {             \
+            shmem_##NAME##_p(word, (TYPE)-round, right);        \
+            shmem_##NAME##_wait(word, (TYPE)(1 - round));       \
+            CHECK_NUM(LOOK(word), (TYPE)-round, #NAME " wait"); \
+            shmem_barrier_all();                                \
+        }                                                       \
     }
 SHMEM_OLD_WAIT_TYPES(DEFINE_OLD)
 
 static void old_untyped(void)
 {
-    static long word;
+    PLACED(long, word, 1);
     shmem_barrier_all();
-    shmem_long_p(&word, 5 + me, right);
-    shmem_wait(&word, 0);
-    CHECK_NUM(word, 5L + left, "wait");
+    shmem_long_p(word, 5 + me, right);
+    shmem_wait(word, 0);
+    CHECK_NUM(LOOK(word), 5L + left, "wait");
     shmem_barrier_all();
-    shmem_long_p(&word, -1 - me, right);
-    (shmem_wait_until)(&word, SHMEM_CMP_LT, 0);
-    CHECK_NUM(word, -1L - left, "wait_until");
+    shmem_long_p(word, -1 - me, right);
+    (shmem_wait_until)(word, SHMEM_CMP_LT, 0);
+    CHECK_NUM(LOOK(word), -1L - left, "wait_until");
     shmem_barrier_all();
 }
 
