@@ -2,6 +2,7 @@
 
 They run where SHMEM_HEAP_KIND is a kind of device memory (tests.cmake: the software NPU)."""
 # machines: 3
+# cuda: 2
 
 import ctypes
 import gc

@@ -3,8 +3,8 @@
 #
 #   PYTHONPATH=build/python build/bin/oshrun -n 3 python3 -m pytest test/python/test_NAME.py
 #
-# test_device.py and test_launch_device.py have their heaps on the software NPU, and the former runs as two machines, too; by
-# hand: oshrun --twin.
+# test_device*.py and test_launch_device.py have their heaps on the software NPU (by hand: oshrun --twin), "# cuda: 2" on its
+# second face, too.
 if(NOT HBMESH_PYTHON_EXECUTABLE)
     return()
 endif()
@@ -44,6 +44,12 @@ function(hbmesh_test_pytest file)
             set_tests_properties(python/${stem}@machines PROPERTIES PROCESSORS ${machines})
             list(APPEND tests python/${stem}@machines)
         endif()
+        hbmesh_test_says(cuda ${file} cuda)
+        if(cuda AND TARGET hbmesh_twin_cuda)
+            add_test(NAME python/${stem}@cuda COMMAND oshrun --timeout ${timeout} -n ${cuda} ${pytest})
+            set_tests_properties(python/${stem}@cuda PROPERTIES PROCESSORS ${cuda})
+            list(APPEND tests python/${stem}@cuda)
+        endif()
     endif()
     foreach(test IN LISTS tests)
         hbmesh_test_properties(${test} ${file} python ${timeout})
@@ -60,8 +66,12 @@ function(hbmesh_test_python_on_twin)
     foreach(test IN LISTS ARGN)
         string(MAKE_C_IDENTIFIER "${test}-${python_tree}" node)
         get_test_property(${test} ENVIRONMENT environment)
-        set_tests_properties(${test} PROPERTIES ENVIRONMENT "${environment};SHMEM_HEAP_KIND=ascend;\
-SHMEM_ASCEND_LIBRARY=$<TARGET_FILE:hbmesh_twin>;HBMESH_TWIN_LATE=1;HBMESH_TWIN_NODE=${node}")
+        set(kind SHMEM_HEAP_KIND=ascend SHMEM_ASCEND_LIBRARY=$<TARGET_FILE:hbmesh_twin>)
+        if(test MATCHES "@cuda$")
+            set(kind SHMEM_HEAP_KIND=cuda SHMEM_CUDA_LIBRARY=$<TARGET_FILE:hbmesh_twin_cuda>)
+        endif()
+        set_tests_properties(${test} PROPERTIES ENVIRONMENT
+            "${environment};${kind};HBMESH_TWIN_LATE=1;HBMESH_TWIN_NODE=${node}")
     endforeach()
 endfunction()
 
