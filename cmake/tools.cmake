@@ -30,7 +30,7 @@ endforeach()
 
 file(GLOB info_sources CONFIGURE_DEPENDS tools/shmem-info/*.c)
 if(info_sources)
-    file(GLOB boot_sources CONFIGURE_DEPENDS src/boot/*.c)
+    file(GLOB boot_sources CONFIGURE_DEPENDS src/boot/*.c src/memkind/*.c)
     add_executable(shmem-info ${info_sources} ${base_sources} ${boot_sources})
     target_compile_definitions(shmem-info PRIVATE HM_LIBDIR="${CMAKE_INSTALL_LIBDIR}")
     target_link_libraries(shmem-info PRIVATE hbmesh_flags Threads::Threads ${CMAKE_DL_LIBS})

@@ -36,3 +36,13 @@ endfunction()
 hbmesh_twin_without(half aclrtMapMem)
 hbmesh_twin_without(keys aclrtMapMem aclrtUnmapMem aclrtMallocPhysical aclrtFreePhysical aclrtReserveMemAddress
     aclrtReleaseMemAddress aclrtMemSetAccess aclrtMemGetAllocationGranularity aclrtMem*ShareableHandle*)
+
+# The second facade: the CUDA driver's names over the same engine, for the kind cuda.
+file(GLOB twin_cuda_sources CONFIGURE_DEPENDS twin/cuda/*.c twin/engine/*.c)
+list(REMOVE_ITEM twin_cuda_sources ${CMAKE_SOURCE_DIR}/twin/engine/driver.c)
+add_library(hbmesh_twin_cuda SHARED ${twin_cuda_sources})
+set_target_properties(hbmesh_twin_cuda PROPERTIES OUTPUT_NAME cuda SUFFIX .so.1
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/twin)
+target_compile_options(hbmesh_twin_cuda PRIVATE -fvisibility=hidden)
+target_link_libraries(hbmesh_twin_cuda PRIVATE hbmesh_flags Threads::Threads ${CMAKE_DL_LIBS})
+add_dependencies(hbmesh_twin_cuda hbmesh_twin_driver)

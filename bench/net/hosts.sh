@@ -11,6 +11,7 @@ need_network
 limit=300
 work=$HOSTS_ISLAND
 for one in gups meet; do "$OSHCC" -O2 -o "$work/$one" "$SRC/bench/net/$one.c" || exit 1; done
+cc -O2 -pthread -o "$work/floor" "$SRC/bench/net/floor.c" || exit 1
 "$OSHCC" -O2 "$SRC"/examples/graph/*.c -o "$work/graph" -lm || exit 1
 
 echo "# random access, 2 hosts of one PE: hbmesh"
@@ -22,8 +23,10 @@ for peer in "$@"; do
     "${peer#*=}" -O2 -o "$work/peer" "$SRC/bench/net/gups.c" &&
         over 1 1 --mca opal_common_ucx_opal_mem_hooks 0 --mca osc ^ucx "$work/peer" 0.5
 done
-echo "# a barrier"
-over 4 4 "$work/meet"
-over 1 1 "$work/meet"
+echo "# a barrier, next to one of bare futexes and sockets"
+for n in 4 1; do
+    over $n $n "$work/meet"
+    "$work/floor" $n
+done
 echo "# the graph: reads on demand next to a gather of everything"
 over 2 2 "$work/graph" --hops 2 "$SRC/examples/data/debian-graph.gz"

@@ -132,6 +132,25 @@ SHMEM_API(int, shmemx_set_attr_uniqueid_args,
           (int pe, int npes, const shmemx_uniqueid_t *id, shmemx_init_attr_t *attr))
 SHMEM_API(int, shmemx_init_attr, (unsigned int flags, const shmemx_init_attr_t *attr))
 
+/* --- Kinds of memory ---
+ *
+ * A job whose SHMEM_HEAP_KIND is a kind of device memory ("ascend", "cuda") has two symmetric heaps, one of it and one of the
+ * host's memory; all calls take addresses of both. shmem_malloc and its kin allocate on the device (SHMEM_MALLOC_ON says
+ * otherwise), shmem_malloc_with_hints on the host where a hint says that others change the memory by atomics or signals.
+ *
+ * malloc_on, calloc_on, align_on   as shmem_malloc, shmem_calloc and shmem_align, in the heap of that kind ("host" is always
+ *                                  there). Collective.
+ * kind_of      the kind of the memory at ptr, symmetric or not; NULL for NULL.
+ * peer_table   table[pe], for all PEs: the address by which this process reaches what `ptr` is on that PE: through loads
+ *              and stores for host memory, through kernels and copies of the runtime for device memory; NULL where
+ *              neither does, as on another machine. Returns how many are not NULL.
+ */
+SHMEM_API(void *, shmemx_malloc_on, (const char *kind, size_t size))
+SHMEM_API(void *, shmemx_calloc_on, (const char *kind, size_t count, size_t size))
+SHMEM_API(void *, shmemx_align_on, (const char *kind, size_t alignment, size_t size))
+SHMEM_API(const char *, shmemx_kind_of, (const void *ptr))
+SHMEM_API(int, shmemx_peer_table, (const void *ptr, void **table))
+
 /* --- For libraries and languages on top of this one --- */
 
 /* Collective: do all members of the team give the same `bytes` bytes (at most SHMEMX_AGREE_MAX)? Returns 0 when they

@@ -1,12 +1,18 @@
 /* What can be reached from here, and at which address. */
 #include "api/api.h"
+#include "core/device.h"
 #include "core/symm.h"
 
-/* `dest` as PE `pe` has it, mapped here; NULL where loads and stores do not reach it. Never an error. */
+/* `dest` as PE `pe` has it, mapped here; NULL where loads and stores do not reach it. Of device memory: as this
+ * PE's device reaches it, through the runtime and in kernels. Never an error. */
 static void *ptr_of(const void *dest, int pe)
 {
     if ((unsigned)pe >= (unsigned)hm_world.npes) return NULL;
     bool in_heap;
+    if (hm_device_holds(dest, 1)) {
+        char *heap = hm_device.peer[pe];
+        return heap ? heap + hm_device_offset(dest) : NULL;
+    }
     int64_t offset = hm_symm_offset(dest, &in_heap);
     if (offset < 0) return NULL;
     if (pe == hm_world.pe) return (void *)dest;

@@ -43,5 +43,5 @@ HM_API_BOTH(shmem, void, signal_set, (uint64_t * sig_addr, uint64_t signal, int 
 HM_API(uint64_t, shmem_signal_fetch, (const uint64_t *sig_addr))
 {
     hm_world_need("shmem_signal_fetch");
-    return (uint64_t)hm_word_load(sig_addr, HM_WORD_U64);
+    return (uint64_t)hm_word_fetch(sig_addr, HM_WORD_U64, "shmem_signal_fetch");
 }

@@ -3,7 +3,8 @@
  *
  * Job memory is one memfd, made by the launcher (or by a PE that runs alone):
  *
- *     struct hm_job | npes x struct hm_pe_page | npes x npes u32 pair counters | HM_TEAM_SLOTS x team slot
+ *     struct hm_job | npes x struct hm_pe_page | npes x npes u32 pair counters | HM_TEAM_SLOTS x team slot |
+ *     npes x HM_AGENT_BYTES
  *
  * where npes are the PEs of this machine, by their numbers among them (core/place.h).
  *
@@ -16,7 +17,7 @@
 #include "base/base.h"
 
 #define HM_JOB_MAGIC 0x68626d6573680001ull
-#define HM_JOB_VERSION 3u
+#define HM_JOB_VERSION 4u
 #define HM_JOB_MAX_PES 4096
 #define HM_TEAM_SLOTS 1024
 
@@ -49,6 +50,7 @@ enum hm_blocked_kind {
     HM_BLOCKED_LOCK,  /* set_lock: addr; pe: where the lock lives */
     HM_BLOCKED_PAIR,  /* shmemx_sync_pe: pe */
     HM_BLOCKED_START, /* in init, waits for other PEs to join */
+    HM_BLOCKED_AGENT, /* pe: whose agent is to do something to its device memory */
 };
 
 /* What one thread of a PE waits for. Published when the wait begins to yield or to sleep, so a short wait pays nothing.
@@ -59,7 +61,7 @@ struct hm_blocked {
     uint64_t since; /* CLOCK_MONOTONIC, ns */
     uint64_t addr;  /* the address waited on, as this PE sees it */
     int64_t offset; /* of addr in its segment; -1: not symmetric */
-    uint32_t in_heap; /* 1 heap, 0 static data */
+    uint32_t in_heap; /* 0 static data, 1 heap, 2 device heap */
     uint32_t team_slot;
     int32_t team_start, team_stride, team_size; /* the team by world numbers */
     int32_t missing; /* members that have not arrived, as counted when it went to sleep */
@@ -130,10 +132,10 @@ static inline size_t hm_job_slot_bytes(int npes)
 {
     return hm_round_up(HM_TEAM_HEAD_BYTES + (size_t)npes * HM_TEAM_MEMBER_BYTES, 4096);
 }
-static inline size_t hm_job_bytes(int npes)
-{
-    return hm_job_slots_at(npes) + HM_TEAM_SLOTS * hm_job_slot_bytes(npes);
-}
+/* Where PEs of this machine put requests for the agent of a PE with a device heap (core/agent.c). */
+#define HM_AGENT_BYTES 65536
+static inline size_t hm_job_agents_at(int npes) { return hm_job_slots_at(npes) + HM_TEAM_SLOTS * hm_job_slot_bytes(npes); }
+static inline size_t hm_job_bytes(int npes) { return hm_job_agents_at(npes) + (size_t)npes * HM_AGENT_BYTES; }
 static inline struct hm_pe_page *hm_job_page(struct hm_job *job, int pe)
 {
     return (struct hm_pe_page *)((char *)job + hm_job_pages_at()) + pe;

@@ -86,7 +86,7 @@ static int say_missing(const char *key, size_t len, void *room)
             elsewhere++;
             continue;
         }
-        if (i == who.pe || pmix->get(i, key, room, len) == 0) {
+        if (i == who.pe || pmix->get(i, key, false, room, len) == 0) {
             if (i < who.pe) return hm_boot_leave_to_first();
             continue;
         }
@@ -136,7 +136,7 @@ static int all_are_there(void *arg)
 {
     struct wait *w = arg;
     for (; w->seen < who.npes; w->seen++) {
-        int rc = pmix->get(w->seen, w->key, w->room, w->len);
+        int rc = pmix->get(w->seen, w->key, false, w->room, w->len);
         if (rc) return rc;
     }
     return 0;
@@ -161,7 +161,7 @@ static int exchange(const void *mine, size_t len, void *all, void (*serve)(void)
     if (rc) hm_log_line(NULL, "the PMIx server does not take what the PEs tell each other");
     if (!rc) rc = await_all(&w);
     for (int i = 0; !rc && i < who.npes; i++) {
-        rc = pmix->get(i, key, (char *)all + (size_t)i * len, len);
+        rc = pmix->get(i, key, true, (char *)all + (size_t)i * len, len);
         if (rc) hm_log_line(NULL, "the PMIx server does not tell what PE %d is: %s", i, strerror(-rc));
     }
     return rc;

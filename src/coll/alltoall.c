@@ -1,3 +1,4 @@
+#include "coll/device.h"
 #include "coll/member.h"
 #include "coll/span.h"
 
@@ -10,6 +11,10 @@ int hm_alltoall(struct hm_team *team, void *dest, const void *source, size_t byt
     if (bytes) {
         hm_symm_require(dest, total, call, "dest");
         hm_symm_require(source, total, call, "source");
+        if (hm_is_on_device(dest, source)) {
+            hm_device_alltoall(team, &purpose, dest, source, 1, 1, bytes, 1, call);
+            return 0;
+        }
         if (small) memcpy(hm_sync_mine(s, total), source, total);
     }
     hm_sync_enter(s, &purpose, call);
@@ -51,6 +56,10 @@ int hm_alltoalls(struct hm_team *team, void *dest, const void *source, ptrdiff_t
     if (nelems) {
         hm_symm_require(dest, strided_bytes(team, dst, nelems, size), call, "dest");
         hm_symm_require(source, from_bytes, call, "source");
+        if (hm_is_on_device(dest, source)) {
+            hm_device_alltoall(team, &purpose, dest, source, dst, sst, nelems, size, call);
+            return 0;
+        }
     }
     hm_sync_enter(s, &purpose, call);
     if (!nelems) return 0;

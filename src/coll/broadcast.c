@@ -1,3 +1,4 @@
+#include "coll/device.h"
 #include "coll/member.h"
 #include "coll/span.h"
 
@@ -12,6 +13,10 @@ int hm_broadcast(struct hm_team *team, void *dest, const void *source, size_t by
     if (bytes) {
         hm_symm_require(dest, bytes, call, "dest");
         if (am_root) hm_symm_require(source, bytes, call, "source");
+    }
+    if (bytes && hm_is_on_device(dest, source)) {
+        hm_device_broadcast(team, &purpose, dest, source, bytes, root, skip_root, call);
+        return 0;
     }
     if (small) hm_sync_carry(s, bytes);
     if (small && am_root && bytes) memcpy(hm_sync_mine(s, bytes), source, bytes);

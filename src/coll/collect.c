@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "coll/device.h"
 #include "coll/member.h"
 #include "coll/span.h"
 
@@ -98,9 +99,18 @@ static int collect_alone(void *dest, const void *source, size_t bytes, const cha
     return 0;
 }
 
+static int collect_on_device(struct hm_team *team, const struct hm_purpose *purpose, void *dest, const void *source,
+                             size_t bytes, const char *call)
+{
+    if (bytes) hm_symm_require(source, bytes, call, "source");
+    hm_device_collect(team, purpose, dest, source, bytes, call);
+    return 0;
+}
+
 int hm_collect(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call)
 {
     static const struct hm_purpose purpose = {.kind = HM_COLL_COLLECT};
+    if (hm_is_on_device(dest, source)) return collect_on_device(team, &purpose, dest, source, bytes, call);
     if (team->size == 1) return collect_alone(dest, source, bytes, call);
     bring(team, source, bytes, carried(team), call);
     hm_sync_enter(&team->sync, &purpose, call);
@@ -110,6 +120,7 @@ int hm_collect(struct hm_team *team, void *dest, const void *source, size_t byte
 int hm_fcollect(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call)
 {
     struct hm_purpose purpose = {.kind = HM_COLL_FCOLLECT, .size = bytes};
+    if (hm_is_on_device(dest, source)) return collect_on_device(team, &purpose, dest, source, bytes, call);
     if (team->size == 1) return collect_alone(dest, source, bytes, call);
     bring(team, source, bytes, bytes <= carried(team) ? bytes : 0, call);
     hm_sync_enter(&team->sync, &purpose, call);

@@ -1,5 +1,6 @@
 /* Reductions: operands are taken in the order of the team, whatever the size, so results do not depend on it. (In teams on
  * several machines, the large ones machine by machine.) */
+#include "coll/device.h"
 #include "coll/kernel.h"
 #include "coll/member.h"
 #include "coll/span.h"
@@ -41,6 +42,10 @@ int hm_reduce(struct hm_team *team, void *dest, const void *source, size_t n, en
     if (n) {
         hm_symm_require(dest, bytes, call, "dest");
         hm_symm_require(source, bytes, call, "source");
+    }
+    if (n && hm_is_on_device(dest, source)) {
+        hm_device_reduce(team, &purpose, dest, source, n, size, combine, call);
+        return 0;
     }
     if (n && small) memcpy(hm_sync_mine(s, bytes), source, bytes);
     hm_sync_enter(s, &purpose, call);

@@ -1,4 +1,5 @@
 /* Prefix sums over the members, element by element. */
+#include "coll/device.h"
 #include "coll/kernel.h"
 #include "coll/member.h"
 #include "coll/span.h"
@@ -46,6 +47,10 @@ int hm_scan(struct hm_team *team, void *dest, const void *source, size_t n, enum
     if (n) {
         hm_symm_require(dest, bytes, call, "dest");
         hm_symm_require(source, bytes, call, "source");
+    }
+    if (n && hm_is_on_device(dest, source)) {
+        hm_device_scan(team, &purpose, dest, source, n, size, inclusive, add, call);
+        return 0;
     }
     if (n && small) memcpy(hm_sync_mine(s, bytes), source, bytes);
     hm_sync_enter(s, &purpose, call);

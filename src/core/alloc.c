@@ -27,6 +27,7 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "base/os.h"
+#include "core/device.h"
 #include "core/far.h"
 #include "core/heap.h"
 #include "core/symm.h"
@@ -42,15 +43,24 @@ struct range {
     size_t offset, bytes;
 };
 
+/* A heap: that of the host, or that of the device, which has no pages to close or give back. */
+struct area {
+    struct hm_heap *heap; /* NULL: there is none */
+    char *base;
+    size_t size, phase; /* hm_heap_set_phase */
+    const char *name;
+    bool on_device;
+    struct range freed[FREED_RING]; /* for messages: the last blocks that were freed */
+    unsigned freed_count;
+};
+static struct area host = {.name = "symmetric heap"}, device = {.name = "device heap", .on_device = true};
+
 static struct {
-    struct hm_heap *heap;
     size_t page;
     int file; /* the heap's descriptor; -1: none */
     dev_t device;
     ino_t inode;
-    bool busy;                      /* a thread is in one of the calls */
-    struct range freed[FREED_RING]; /* for messages: the last blocks that were freed */
-    unsigned freed_count;
+    bool busy; /* a thread is in one of the calls */
     struct range closed[CLOSED_MAX]; /* page ranges that no view here can access, in order */
     int closed_count, closed_limit;
 } alloc = {.file = -1};
@@ -226,11 +236,15 @@ static void set_limit(size_t top)
 
 /* After blocks came or went: other threads may access memory meanwhile, so a limit falls before pages are
  * closed and rises after they are opened. */
-static void settle(const char *call)
+static void settle(struct area *a, const char *call)
 {
-    size_t old = hm_symm.real_heap_limit, top = hm_heap_top(alloc.heap);
+    if (a->on_device) {
+        __atomic_store_n(&hm_device.limit, hm_heap_top(a->heap), __ATOMIC_RELEASE);
+        return;
+    }
+    size_t old = hm_symm.real_heap_limit, top = hm_heap_top(a->heap);
     if (top < old) set_limit(top);
-    hm_heap_page_changes(alloc.heap, page_change, (void *)call);
+    hm_heap_page_changes(a->heap, page_change, (void *)call);
     if (top > old) set_limit(top);
     advise_dump(old, top);
 }
@@ -257,48 +271,62 @@ static void meet(const struct hm_purpose *purpose, const char *call)
     hm_sync_enter(&hm_team_world->sync, purpose, call);
 }
 
-/* Running out of the heap happens to all PEs at once, running out of private memory to this one alone. */
-static void need_records(const char *call)
+/* Where shmem_malloc and its kin allocate when nobody says where. */
+static struct area *usual(void)
 {
-    if (hm_heap_starved(alloc.heap))
-        hm_die(
-            call,
-            "out of memory for the records of the symmetric heap; free private memory, or allocate fewer and "
-            "larger blocks");
+    return device.heap && strcmp(hm_options.malloc_on, "host") ? &device : &host;
 }
 
-static size_t block_take(size_t bytes, size_t align, const char *call)
+static struct area *area_of(const void *addr)
 {
-    size_t offset = hm_heap_alloc(alloc.heap, bytes, align);
-    need_records(call);
+    if (device.heap && hm_device_offset(addr) < device.size) return &device;
+    return (uintptr_t)addr - hm_symm.heap_base < hm_symm.heap_size ? &host : NULL;
+}
+
+static size_t offset_in(const struct area *a, const void *addr) { return (size_t)((const char *)addr - a->base); }
+
+/* Running out of the heap happens to all PEs at once, running out of private memory to this one alone. */
+static void need_records(const struct area *a, const char *call)
+{
+    if (hm_heap_starved(a->heap))
+        hm_die(
+            call,
+            "out of memory for the records of the %s; free private memory, or allocate fewer and "
+            "larger blocks", a->name);
+}
+
+static size_t block_take(struct area *a, size_t bytes, size_t align, const char *call)
+{
+    size_t offset = hm_heap_alloc(a->heap, bytes, align);
+    need_records(a, call);
     if (offset != HM_HEAP_NONE) {
-        settle(call);
+        settle(a, call);
         return offset;
     }
-    hm_debug("%s: no room for %zu bytes (alignment %zu) in the symmetric heap of %zu bytes: %zu are free, "
+    hm_debug("%s: no room for %zu bytes (alignment %zu) in the %s of %zu bytes: %zu are free, "
              "the largest "
              "piece is %zu; SHMEM_SYMMETRIC_SIZE makes it larger",
-             call, bytes, align, hm_symm.heap_size, hm_heap_free_bytes(alloc.heap),
-             hm_heap_largest(alloc.heap));
+             call, bytes, align, a->name, a->size, hm_heap_free_bytes(a->heap),
+             hm_heap_largest(a->heap));
     return HM_HEAP_NONE;
 }
 
-static void block_release(size_t offset, const char *call)
+static void block_release(struct area *a, size_t offset, const char *call)
 {
-    alloc.freed[alloc.freed_count++ % FREED_RING] =
-        (struct range){offset, hm_heap_length(alloc.heap, offset)};
-    hm_heap_free(alloc.heap, offset);
-    settle(call);
+    a->freed[a->freed_count++ % FREED_RING] = (struct range){offset, hm_heap_length(a->heap, offset)};
+    hm_heap_free(a->heap, offset);
+    settle(a, call);
 }
 
-/* The offset of the block that begins at `ptr`; ends the job with a sentence when none does. */
-static size_t block_need(const void *ptr, const char *call)
+/* The heap and the offset of the block that begins at `ptr`; ends the job with a sentence when none does. */
+static struct area *block_need(const void *ptr, size_t *offset, const char *call)
 {
-    size_t offset = (uintptr_t)ptr - hm_symm.heap_base;
-    if (offset < hm_symm.heap_size && hm_heap_length(alloc.heap, offset) != 0) return offset;
+    struct area *a = area_of(ptr);
     char what[256];
-    if (offset < hm_symm.heap_size)
-        hm_alloc_describe(offset, what, sizeof what);
+    if (a) *offset = offset_in(a, ptr);
+    if (a && hm_heap_length(a->heap, *offset) != 0) return a;
+    if (a)
+        hm_alloc_describe(ptr, what, sizeof what);
     else
         hm_symm_describe(ptr, what, sizeof what);
     hm_die(call,
@@ -307,28 +335,38 @@ static size_t block_need(const void *ptr, const char *call)
            ptr, what);
 }
 
-static void block_zero(size_t offset, size_t bytes)
+static void block_zero(const struct area *a, size_t offset, size_t bytes, const char *call)
 {
+    if (a->on_device) {
+        hm_device_set(a->base + offset, 0, bytes, call);
+        return;
+    }
     size_t from = hm_round_up(offset, alloc.page), to = hm_round_down(offset + bytes, alloc.page);
     if (bytes < PUNCH_FROM || !pages_give_back(from, to - from)) from = to = offset + bytes;
     memset(at(offset), 0, from - offset);
     memset(at(to), 0, offset + bytes - to);
 }
 
+/* What the meeting compares: on all PEs the same heap and offset. */
+static uint64_t place_of(const struct area *a, size_t offset)
+{
+    return a->on_device && offset != HM_HEAP_NONE ? offset | (uint64_t)1 << 62 : offset;
+}
+
 /* Takes a block on this PE, then meets the others: they all come with the same offset, HM_HEAP_NONE included.
  */
-static void *take_and_meet(struct hm_purpose *purpose, size_t bytes, size_t align, bool zero, long hints,
+static void *take_and_meet(struct area *a, struct hm_purpose *purpose, size_t bytes, size_t align, bool zero, long hints,
                            const char *call)
 {
     enter(call);
-    size_t offset = block_take(bytes, align, call);
-    if (offset != HM_HEAP_NONE && hints != 0) hm_heap_set_hints(alloc.heap, offset, hints);
-    if (offset != HM_HEAP_NONE && zero) block_zero(offset, bytes);
+    size_t offset = block_take(a, bytes, align, call);
+    if (offset != HM_HEAP_NONE && hints != 0) hm_heap_set_hints(a->heap, offset, hints);
+    if (offset != HM_HEAP_NONE && zero) block_zero(a, offset, bytes, call);
     purpose->size = bytes;
-    purpose->dest = offset;
+    purpose->dest = place_of(a, offset);
     meet(purpose, call);
     leave();
-    return offset != HM_HEAP_NONE ? at(offset) : NULL;
+    return offset != HM_HEAP_NONE ? a->base + offset : NULL;
 }
 
 /* --- the calls --- */
@@ -338,7 +376,7 @@ void *hm_malloc(size_t size, const char *call)
     hm_world_need(call);
     if (size == 0) return NULL;
     struct hm_purpose purpose = {.kind = HM_COLL_MALLOC};
-    return take_and_meet(&purpose, size, HM_HEAP_MIN_ALIGN, false, 0, call);
+    return take_and_meet(usual(), &purpose, size, HM_HEAP_MIN_ALIGN, false, 0, call);
 }
 
 void *hm_calloc(size_t count, size_t size, const char *call)
@@ -349,7 +387,14 @@ void *hm_calloc(size_t count, size_t size, const char *call)
     if (__builtin_mul_overflow(count, size, &bytes))
         bytes = SIZE_MAX; /* which no heap has: NULL, behind the barrier */
     struct hm_purpose purpose = {.kind = HM_COLL_CALLOC};
-    return take_and_meet(&purpose, bytes, HM_HEAP_MIN_ALIGN, true, 0, call);
+    return take_and_meet(usual(), &purpose, bytes, HM_HEAP_MIN_ALIGN, true, 0, call);
+}
+
+/* Words that others change by atomics and signals are best where the CPU reaches them. */
+static struct area *area_for(long hints)
+{
+    enum { REMOTE_WORDS = 1 | 2 }; /* SHMEM_MALLOC_ATOMICS_REMOTE, SHMEM_MALLOC_SIGNAL_REMOTE */
+    return hints & REMOTE_WORDS ? &host : usual();
 }
 
 void *hm_malloc_with_hints(size_t size, long hints, const char *call)
@@ -357,11 +402,11 @@ void *hm_malloc_with_hints(size_t size, long hints, const char *call)
     hm_world_need(call);
     if (size == 0) return NULL;
     struct hm_purpose purpose = {.kind = HM_COLL_HINTS, .root = (int32_t)(hints ^ hints >> 16 >> 16)};
-    return take_and_meet(&purpose, size, HM_HEAP_MIN_ALIGN, false, hints, call);
+    return take_and_meet(area_for(hints), &purpose, size, HM_HEAP_MIN_ALIGN, false, hints, call);
 }
 
-/* An offset that is a multiple of `align` gives such an address only where the heap itself begins at one,
- * which a PE can say of itself alone. */
+/* Whether an offset that suits `align` gives a multiple of it as an address, too, depends on where the heap begins, which a
+ * PE can say of itself alone. */
 static bool all_aligned(const struct hm_sync *s)
 {
     for (int i = 0; i < s->size; i++)
@@ -369,120 +414,178 @@ static bool all_aligned(const struct hm_sync *s)
     return true;
 }
 
-void *hm_align(size_t align, size_t size, const char *call)
+/* In this heap, at an address that is a multiple of `align` on all PEs, or NULL. */
+static void *aligned_in(struct area *a, struct hm_purpose *purpose, size_t size, size_t align, bool zero, const char *call)
 {
-    hm_world_need(call);
-    if (align == 0 || (align & (align - 1)) != 0) hm_die(call, "alignment: %zu is not a power of two", align);
-    if (size == 0) return NULL;
     struct hm_sync *sync = &hm_team_world->sync;
     bool ask = align > alloc.page;
-    if (ask) *(char *)hm_sync_mine(sync, 1) = (hm_symm.heap_base & (align - 1)) == 0;
-    struct hm_purpose purpose = {.kind = HM_COLL_ALIGN, .root = __builtin_ctzll(align)};
-    char *block = take_and_meet(&purpose, size, align, false, 0, call);
+    if (ask) *(char *)hm_sync_mine(sync, 1) = (((uintptr_t)a->base - a->phase) & (align - 1)) == 0;
+    char *block = take_and_meet(a, purpose, size, align < HM_HEAP_MIN_ALIGN ? HM_HEAP_MIN_ALIGN : align, zero, 0, call);
     if (block == NULL || !ask || all_aligned(sync)) return block;
     hm_debug("%s: the heap of some PE does not begin at a multiple of %zu", call, align);
     enter(call);
-    block_release((size_t)(block - at(0)), call);
+    block_release(a, offset_in(a, block), call);
     leave();
     return NULL;
 }
 
-/* The block moves: HM_HEAP_NONE where there is no room, and it stays as it was. */
-static size_t block_move(size_t old, size_t size, const char *call)
+static void check_alignment(size_t align, const char *call)
 {
-    size_t offset = block_take(size, HM_HEAP_MIN_ALIGN, call), length = hm_heap_length(alloc.heap, old);
+    if (align == 0 || (align & (align - 1)) != 0) hm_die(call, "alignment: %zu is not a power of two", align);
+}
+
+void *hm_align(size_t align, size_t size, const char *call)
+{
+    hm_world_need(call);
+    check_alignment(align, call);
+    if (size == 0) return NULL;
+    struct hm_purpose purpose = {.kind = HM_COLL_ALIGN, .root = __builtin_ctzll(align)};
+    return aligned_in(usual(), &purpose, size, align, false, call);
+}
+
+static struct area *area_named(const char *kind, const char *call)
+{
+    if (!kind) hm_die(call, "kind: NULL; name a kind of memory, such as \"host\"");
+    if (device.heap && !strcmp(kind, hm_device.kind->name)) return &device;
+    if (strcmp(kind, "host"))
+        hm_die(call, "kind: this job has no heap of kind \"%s\"; it has host%s%s (SHMEM_HEAP_KIND)", kind,
+               device.heap ? " and " : "", device.heap ? hm_device.kind->name : "");
+    return &host;
+}
+
+void *hm_malloc_on(const char *kind, size_t align, size_t size, bool zero, const char *call)
+{
+    hm_world_need(call);
+    struct area *a = area_named(kind, call);
+    check_alignment(align, call);
+    if (size == 0) return NULL;
+    struct hm_purpose purpose = {.kind = zero ? HM_COLL_CALLOC : HM_COLL_ALIGN, .root = __builtin_ctzll(align)};
+    return aligned_in(a, &purpose, size, align, zero, call);
+}
+
+/* The block moves: HM_HEAP_NONE where there is no room, and it stays as it was. */
+static size_t block_move(struct area *a, size_t old, size_t size, const char *call)
+{
+    size_t offset = block_take(a, size, HM_HEAP_MIN_ALIGN, call), length = hm_heap_length(a->heap, old);
     if (offset == HM_HEAP_NONE) return HM_HEAP_NONE;
-    memcpy(at(offset), at(old), length < size ? length : size);
-    hm_heap_set_hints(alloc.heap, offset, hm_heap_hints(alloc.heap, old));
-    block_release(old, call);
+    if (length > size) length = size;
+    if (a->on_device)
+        hm_device_move(a->base + offset, a->base + old, length, call);
+    else
+        memcpy(at(offset), at(old), length);
+    hm_heap_set_hints(a->heap, offset, hm_heap_hints(a->heap, old));
+    block_release(a, old, call);
     hm_sync_again(&hm_team_world->sync, call);
     return offset;
 }
 
 void *hm_realloc(void *ptr, size_t size, const char *call)
 {
+    size_t offset;
     if (ptr == NULL) return hm_malloc(size, call);
     if (size == 0) {
         hm_free(ptr, call);
         return NULL;
     }
     enter(call);
-    size_t offset = block_need(ptr, call);
-    struct hm_purpose purpose = {.kind = HM_COLL_REALLOC, .size = size, .dest = offset};
+    struct area *a = block_need(ptr, &offset, call);
+    struct hm_purpose purpose = {.kind = HM_COLL_REALLOC, .size = size, .dest = place_of(a, offset)};
     meet(&purpose, call);
-    bool in_place = hm_heap_resize(alloc.heap, offset, size) == 0;
-    need_records(call);
+    bool in_place = hm_heap_resize(a->heap, offset, size) == 0;
+    need_records(a, call);
     if (in_place)
-        settle(call);
+        settle(a, call);
     else
-        offset = block_move(offset, size, call);
+        offset = block_move(a, offset, size, call);
     leave();
-    return offset != HM_HEAP_NONE ? at(offset) : NULL;
+    return offset != HM_HEAP_NONE ? a->base + offset : NULL;
 }
 
 void hm_free(void *ptr, const char *call)
 {
+    size_t offset;
     hm_world_need(call);
     if (ptr == NULL) return;
     enter(call);
-    size_t offset = block_need(ptr, call);
-    struct hm_purpose purpose = {.kind = HM_COLL_FREE, .dest = offset};
+    struct area *a = block_need(ptr, &offset, call);
+    struct hm_purpose purpose = {.kind = HM_COLL_FREE, .dest = place_of(a, offset)};
     meet(&purpose, call);
-    block_release(offset, call);
+    block_release(a, offset, call);
     leave();
 }
 
 /* --- questions --- */
 
-bool hm_alloc_holds(size_t offset, size_t bytes)
+bool hm_alloc_holds(const void *addr, size_t bytes)
 {
-    size_t first, length;
-    return alloc.heap != NULL && hm_heap_find(alloc.heap, offset, &first, &length) &&
-           bytes <= first + length - offset;
+    const struct area *a = area_of(addr);
+    size_t first, length, offset = a ? offset_in(a, addr) : 0;
+    return a && a->heap && hm_heap_find(a->heap, offset, &first, &length) && bytes <= first + length - offset;
 }
 
-static const struct range *freed_find(size_t offset)
+static const struct range *freed_find(const struct area *a, size_t offset)
 {
-    unsigned n = alloc.freed_count < FREED_RING ? alloc.freed_count : FREED_RING;
+    unsigned n = a->freed_count < FREED_RING ? a->freed_count : FREED_RING;
     for (unsigned i = 1; i <= n; i++) {
-        const struct range *r = &alloc.freed[(alloc.freed_count - i) % FREED_RING];
+        const struct range *r = &a->freed[(a->freed_count - i) % FREED_RING];
         if (offset - r->offset < r->bytes) return r;
     }
     return NULL;
 }
 
-void hm_alloc_describe(size_t offset, char *text, size_t size)
+void hm_alloc_describe(const void *addr, char *text, size_t size)
 {
-    size_t first, length;
-    if (alloc.heap == NULL) {
-        snprintf(text, size, "at heap offset %zu", offset);
+    const struct area *a = area_of(addr);
+    size_t first, length, offset = a ? offset_in(a, addr) : 0;
+    const char *heap = a && a->on_device ? "device heap" : "heap";
+    if (!a || a->heap == NULL) {
+        snprintf(text, size, "at %s offset %zu", heap, offset);
         return;
     }
-    if (hm_heap_find(alloc.heap, offset, &first, &length)) {
-        snprintf(text, size, "%zu bytes inside the block of %zu bytes at heap offset %zu", offset - first,
-                 length, first);
+    if (hm_heap_find(a->heap, offset, &first, &length)) {
+        snprintf(text, size, "%zu bytes inside the block of %zu bytes at %s offset %zu", offset - first,
+                 length, heap, first);
         return;
     }
-    const struct range *freed = freed_find(offset);
+    const struct range *freed = freed_find(a, offset);
     if (freed != NULL)
-        snprintf(text, size, "%s the block of %zu bytes at heap offset %zu that was freed",
-                 offset == freed->offset ? "the beginning of" : "inside", freed->bytes, freed->offset);
-    else if (hm_heap_before(alloc.heap, offset, &first, &length))
-        snprintf(text, size, "%zu bytes behind the end of the block of %zu bytes at heap offset %zu",
-                 offset - (first + length), length, first);
+        snprintf(text, size, "%s the block of %zu bytes at %s offset %zu that was freed",
+                 offset == freed->offset ? "the beginning of" : "inside", freed->bytes, heap, freed->offset);
+    else if (hm_heap_before(a->heap, offset, &first, &length))
+        snprintf(text, size, "%zu bytes behind the end of the block of %zu bytes at %s offset %zu",
+                 offset - (first + length), length, heap, first);
     else
-        snprintf(text, size, "at heap offset %zu, where nothing is allocated", offset);
+        snprintf(text, size, "at %s offset %zu, where nothing is allocated", heap, offset);
 }
 
 /* --- start and stop --- */
+
+static int area_open(struct area *a, char *base, size_t size, size_t phase)
+{
+    a->heap = hm_heap_open(size, alloc.page);
+    if (a->heap == NULL) return -ENOMEM;
+    if (hm_options.check) hm_heap_set_guard(a->heap, HM_LINE);
+    a->base = base;
+    a->size = size;
+    a->phase = phase;
+    hm_heap_set_phase(a->heap, phase);
+    return 0;
+}
+
+static void area_close(struct area *a)
+{
+    if (a->heap) hm_heap_close(a->heap);
+    a->heap = NULL;
+    a->freed_count = 0;
+}
 
 int hm_alloc_start(size_t heap_size, int own_heap)
 {
     hm_alloc_stop();
     alloc.page = hm_os_page();
-    alloc.heap = hm_heap_open(heap_size, alloc.page);
-    if (alloc.heap == NULL) return -ENOMEM;
-    if (hm_options.check) hm_heap_set_guard(alloc.heap, HM_LINE);
+    int e = area_open(&host, (char *)hm_symm.heap_base, heap_size, 0);
+    if (!e && hm_device_any()) e = area_open(&device, hm_device.base, hm_device.size, hm_device.phase);
+    if (e) return e;
     file_keep(own_heap);
     alloc.closed_limit = closed_limit();
     hm_symm.heap_size = heap_size;
@@ -493,13 +596,12 @@ int hm_alloc_start(size_t heap_size, int own_heap)
 
 void hm_alloc_stop(void)
 {
-    if (alloc.heap == NULL) return;
+    if (host.heap == NULL) return;
     set_limit(0);
-    hm_heap_close(alloc.heap);
+    area_close(&host);
+    area_close(&device);
     if (file_is_ours()) close(alloc.file);
     alloc.file = -1;
-    alloc.heap = NULL;
     alloc.busy = false;
-    alloc.freed_count = 0;
     alloc.closed_count = 0;
 }

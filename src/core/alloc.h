@@ -7,16 +7,16 @@
 #include "core/order.h"
 
 /* At init, when hm_symm.heap_base and peer[] stand. `own_heap` is the descriptor of this PE's heap, through which freed
- * memory is given back; it stays the caller's. 0 or -errno. */
+ * memory is given back; it stays the caller's. With a device heap, its own allocator is started, too. 0 or -errno. */
 int hm_alloc_start(size_t heap_size, int own_heap);
 /* Safe when start was not called. Views of the heap are to be unmapped: freed pages stay closed. */
 void hm_alloc_stop(void);
 
-/* Is [offset, offset + bytes) inside one live block? */
-bool hm_alloc_holds(size_t offset, size_t bytes);
+/* Is [addr, addr + bytes) inside one live block of a heap? */
+bool hm_alloc_holds(const void *addr, size_t bytes);
 
-/* What lies at an offset of the heap, for messages, to follow "is": "16 bytes behind the end of the block of
+/* What lies at an address in a heap, for messages, to follow "is": "16 bytes behind the end of the block of
  * 64 bytes at heap offset 4096", "inside the block of 64 bytes at heap offset 4096 that was freed". */
-void hm_alloc_describe(size_t offset, char *text, size_t size);
+void hm_alloc_describe(const void *addr, char *text, size_t size);
 
 #endif

@@ -1,6 +1,8 @@
 #include "core/amo.h"
 
 #include "base/log.h"
+#include "core/agent.h"
+#include "core/device.h"
 #include "core/far.h"
 #include "core/world.h"
 
@@ -16,6 +18,13 @@ static char *find(struct hm_ctx *ctx, enum hm_amo op, void *addr, size_t size, i
     return at;
 }
 
+uint64_t hm_amo_unmapped(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size, int pe,
+                         const char *call)
+{
+    if (hm_device_holds(addr, 1)) return hm_agent_amo(ctx, op, hm_device_offset(addr), value, cond, size, pe, call);
+    return hm_far_amo(ctx, op, addr, value, cond, size, pe);
+}
+
 static uint64_t do_mapped(enum hm_amo op, void *addr, char *at, const struct hm_peer *peer, uint64_t value, uint64_t cond,
                           size_t size)
 {
@@ -29,7 +38,7 @@ uint64_t hm_amo_slow(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t va
 {
     const struct hm_peer *peer;
     char *at = find(ctx, op, addr, size, pe, &peer, call);
-    if (!at) return hm_far_amo(ctx, op, addr, value, cond, size, pe);
+    if (!at) return hm_amo_unmapped(ctx, op, addr, value, cond, size, pe, call);
     return do_mapped(op, addr, at, peer, value, cond, size);
 }
 
@@ -38,6 +47,11 @@ void hm_amo_nbi_slow(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t va
 {
     const struct hm_peer *peer;
     char *at = find(ctx, op, addr, size, pe, &peer, call);
+    if (!at && hm_device_holds(addr, 1)) {
+        uint64_t got = hm_agent_amo(ctx, op, hm_device_offset(addr), value, cond, size, pe, call);
+        hm_device_move(fetch, &got, size, call);
+        return;
+    }
     if (!at) {
         hm_far_amo_nbi(ctx, op, addr, value, cond, size, pe, fetch);
         return;

@@ -14,6 +14,10 @@
 HM_COLD uint64_t hm_amo_slow(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size,
                              int pe, const char *call);
 
+/* The word is not mapped here: on another machine, or in a device heap. */
+HM_COLD uint64_t hm_amo_unmapped(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size,
+                                 int pe, const char *call);
+
 /* What hm_amo calls off the good path: with arguments that all fit in registers, and a value that comes back, the good
  * path needs no stack. */
 #define HM_AMO_WHAT(op, size, pe) ((uint64_t)(op) | (uint64_t)(size) << 8 | (uint64_t)(uint32_t)(pe) << 32)

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/option.h"
+#include "core/device.h"
 #include "core/far.h"
 #include "core/order.h"
 #include "core/world.h"
@@ -115,6 +116,7 @@ static void end(struct hm_ctx *ctx)
 {
     hm_quiet(ctx);
     if (ctx->lane) hm_far_close(ctx);
+    if (ctx->on_device) hm_device_close(ctx);
     __atomic_fetch_add(&ctx->generation, 1, __ATOMIC_RELEASE);
 }
 
@@ -139,6 +141,8 @@ void hm_ctx_destroy_all(struct hm_team *team)
     }
     if (!team && hm_ctx_default.lane) hm_far_close(&hm_ctx_default);
     if (!team && hm_ctx_inner.lane) hm_far_close(&hm_ctx_inner);
+    if (!team && hm_ctx_default.on_device) hm_device_close(&hm_ctx_default);
+    if (!team && hm_ctx_inner.on_device) hm_device_close(&hm_ctx_inner);
 }
 
 void hm_ctx_quiet_all(void)

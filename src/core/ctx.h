@@ -9,6 +9,7 @@
 
 struct hm_lane;
 struct hm_packer;
+struct hm_flow;
 
 struct hm_ctx {
     uint32_t generation; /* odd: in use */
@@ -20,6 +21,9 @@ struct hm_ctx {
     uint64_t writes, reads; /* operations so far, under SHMEM_COUNT */
     struct hm_lane *lane;   /* of the transport; NULL: not used so far */
     struct hm_packer *packer; /* of small operations (pack.h); NULL: not used so far, or there is none */
+    bool on_device; /* copies of device memory or requests to agents may be under way: see device.h */
+    struct hm_flow *flow; /* of those copies; NULL: not used so far */
+    uint64_t asked; /* of agents, without waiting; agent.c's */
     bool owned;     /* private, with --check: ... */
     uint64_t owner; /* ... the thread that created it, and must destroy it */
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/os.h"
 #include "core/order.h"
 #include "core/place.h"
 #include "core/span.h"
@@ -173,12 +174,13 @@ static bool stands(const struct circle *before, const struct circle *now)
     return true;
 }
 
-/* Often at first, then ever less: it is traffic. */
+/* Not when it has just fallen asleep, which is a normal meeting; often then, and ever less: it is traffic. */
 static bool is_time(const struct hm_wait *w)
 {
-    enum { OFTEN = 20, SELDOM = 10 };
+    enum { OFTEN = 20, SELDOM = 10, YOUNG_NS = 50000000 };
     static uint64_t since;
     static unsigned turn;
+    if (hm_os_now() - w->since < YOUNG_NS) return false;
     if (since != w->since) turn = 0;
     since = w->since;
     return turn++ < OFTEN || turn % SELDOM == 0;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/os.h"
+#include "core/device.h"
 #include "core/maps.h"
 
 static const char *remedy(void)
@@ -53,6 +54,24 @@ static bool is_own_heap(uintptr_t addr, char *text, size_t size)
                  "behind the top of the symmetric heap (offset %zu, the top is %zu): never allocated, or "
                  "freed; use what shmem_malloc returned",
                  o, hm_symm.real_heap_limit);
+    return true;
+}
+
+static bool is_device(uintptr_t addr, char *text, size_t size)
+{
+    if (!hm_device_any() || hm_device_side((const void *)addr) == HM_SIDE_HOST) return false;
+    for (unsigned pe = 0; pe < hm_symm.npes; pe++) {
+        size_t o = addr - (uintptr_t)hm_device.peer[pe];
+        if (!hm_device.peer[pe] || o >= hm_device.size) continue;
+        if (hm_device.peer[pe] != hm_device.base)
+            snprintf(text, size, "in the device heap of PE %u as it is attached here (offset %zu); use this PE's own address "
+                     "of it, %p, and the number %u as PE", pe, o, (void *)(hm_device.base + o), pe);
+        else
+            snprintf(text, size, "behind the top of the device heap (offset %zu, the top is %zu): never allocated, or freed; "
+                     "use what shmem_malloc returned", o, hm_device.limit);
+        return true;
+    }
+    snprintf(text, size, "private memory of the device%s", remedy());
     return true;
 }
 
@@ -187,7 +206,7 @@ void hm_symm_describe(const void *pointer, char *text, size_t size)
         snprintf(text, size, "NULL%s", remedy());
     else if (addr < 65536)
         snprintf(text, size, "NULL and %zu bytes more%s", (size_t)addr, remedy());
-    else if (is_own_heap(addr, text, size) || is_peers(addr, text, size))
+    else if (is_own_heap(addr, text, size) || is_peers(addr, text, size) || is_device(addr, text, size))
         return;
     else if (is_own_stack(addr))
         snprintf(text, size, "on the stack of this thread%s", remedy());

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/option.h"
+#include "core/agent.h"
 #include "core/message.h"
 #include "core/order.h"
 #include "core/pack.h"
@@ -62,14 +63,32 @@ static HM_NORETURN void fail(int pe, const char *why)
     hm_die(NULL, "transport %s: %s", transport->name, why);
 }
 
+struct tidings {
+    struct hm_message head;
+    uint64_t offset, value;
+};
+
+/* Who waits for it is woken in moved(). */
+static void note_tidings(int from, const void *bytes, size_t n)
+{
+    struct tidings t;
+    if (n == sizeof t) memcpy(&t, bytes, n);
+    if (n != sizeof t || t.offset % sizeof t.value || t.offset > hm_work_bytes(hm_world.npes) - sizeof t.value)
+        hm_die(NULL, "PE %d sent %zu bytes that are no message of this library", from, n);
+    char *work = hm_symm.peer[hm_world.pe].work;
+    __atomic_store_n((uint64_t *)(work + t.offset), t.value, __ATOMIC_RELEASE);
+}
+
 static void heard(int from, const void *bytes, size_t n)
 {
     const struct hm_message *m = bytes;
     if (pack && hm_pack_heard(pack, from, bytes, n)) return;
+    if (hm_agent_heard(from, bytes, n)) return;
     switch (n >= sizeof *m ? m->kind : 0) {
     case HM_MESSAGE_UNLOCK:
     case HM_MESSAGE_WITHDRAW: hm_lock_heard(from, bytes, n); return;
     case HM_MESSAGE_WITHDRAWN: hm_lock_answered(from, bytes, n); return;
+    case HM_MESSAGE_CELL: note_tidings(from, bytes, n); return;
     default:
         hm_die(NULL, "PE %d sent %zu bytes that are no message of this library", from, n);
     }
@@ -226,6 +245,7 @@ void hm_far_start(const int descriptor[HM_SEGMENTS], const char *call)
     size_t npes = (size_t)hm_world.npes;
     if ((hm_options.mapped && hm_places.machines == 1) || npes == 1) return;
     open_transport(descriptor, call);
+    hm_bell_let_wakers_fence(hm_wait_meet_bell()); /* rung by the progress thread, once for all that it found */
     far = malloc(npes);
     address = malloc(npes * sizeof *address);
     if (!far || !address) no_memory(call);
@@ -428,6 +448,17 @@ void hm_far_message(int pe, const void *message, size_t bytes)
     if (!copy) hm_die(NULL, "out of memory for a message to PE %d", pe);
     memcpy(copy, message, bytes);
     transport->message(lane_of(&hm_ctx_inner), pe, copy, bytes, free, copy);
+}
+
+size_t hm_far_message_max(void) { return transport->message ? transport->message_max : 0; }
+
+void hm_far_tell(struct hm_place word, uint64_t value)
+{
+    struct tidings t = {.head = {HM_MESSAGE_CELL, 0}, .offset = word.offset, .value = value};
+    if (transport->message)
+        hm_far_message(word.pe, &t, sizeof t);
+    else
+        hm_far_amo_at(HM_AMO_SET, word, sizeof value, value, 0);
 }
 
 void hm_far_way(int pe, char *text, size_t size)

@@ -12,6 +12,10 @@
 void hm_far_start(const int descriptor[HM_SEGMENTS], const char *call);
 /* For messages, which hold `kind` first: as in transport.h, on hm_ctx_inner. The bytes are copied. */
 void hm_far_message(int pe, const void *message, size_t bytes);
+size_t hm_far_message_max(void); /* 0: the transport has none */
+/* Writes an aligned word of 8 bytes in the work memory of a PE and wakes who waits there, one way, without an answer: the
+ * word is not ordered with anything else and must not be written in any other way while it is under way. */
+void hm_far_tell(struct hm_place word, uint64_t value);
 /* Pages of this PE's heap go back to the system, by `pages`, but what the transport holds. False: not all. */
 bool hm_far_give_back(size_t offset, size_t bytes, bool (*pages)(size_t offset, size_t bytes));
 /* At finalize: completes what is under way on all contexts, before the last meeting; behind it;

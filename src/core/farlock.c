@@ -1,7 +1,12 @@
-/* Locks whose home is on another machine. Tickets are taken there by atomics, so that who comes first is served first,
- * whatever machine he is on. Whose turn it is he asks again and again, less often the longer the queue before him. Releases
- * are left to the home where somebody may have to be woken. */
+/* Locks whose home is on another machine, or in a device heap. Tickets are taken there by atomics, so that who comes first is
+ * served first, whatever machine he is on. Whose turn it is he asks again and again, less often the longer the queue before
+ * him. Releases are left to the home where somebody may have to be woken.
+ *
+ * All who use a lock on the device ask so, nobody sleeps on its word, and there is no table of tickets without owners: who
+ * wants to leave can if his ticket is the newest one, and else has to wait for his turn. */
 #include "base/log.h"
+#include "core/agent.h"
+#include "core/device.h"
 #include "core/far.h"
 #include "core/message.h"
 #include "core/order.h"
@@ -11,6 +16,12 @@
 #include "core/world.h"
 
 enum { ASK_NS = 20000, ASK_MAX_NS = 1000000 };
+
+/* Where the word of a lock is. */
+struct word {
+    struct hm_place at; /* on the device: of its offset there alone */
+    bool device;
+};
 
 /* To the home. */
 struct order {
@@ -35,35 +46,49 @@ static void send_order(enum hm_message_kind kind, struct hm_place at, uint32_t t
     hm_far_message(HM_LOCK_HOME, &m, sizeof m);
 }
 
-static struct hm_place find(long *lock, const char *call)
+static struct word find(long *lock, const char *call)
 {
     hm_world_need(call);
     hm_symm_require(lock, sizeof *lock, call, "lock");
     if (hm_unlikely((uintptr_t)lock % sizeof *lock))
         hm_die(call, "lock: %p is not aligned to the %zu bytes of a long", (void *)lock, sizeof *lock);
-    return hm_far_place(lock, HM_LOCK_HOME);
+    if (hm_device_holds(lock, 1)) return (struct word){{HM_LOCK_HOME, HM_SEGMENT_HEAP, hm_device_offset(lock)}, true};
+    return (struct word){hm_far_place(lock, HM_LOCK_HOME), false};
 }
 
-static struct hm_ticket_lock look(struct hm_place at)
+/* On a part of the word, `part` bytes behind its beginning. */
+static uint64_t amo(const struct word *w, enum hm_amo op, size_t part, size_t size, uint64_t value, uint64_t cond)
 {
-    return hm_ticket_lock_of(hm_far_amo_at(HM_AMO_FETCH, at, sizeof(uint64_t), 0, 0));
+    struct hm_place at = w->at;
+    at.offset += part;
+    if (w->device) return hm_agent_amo(&hm_ctx_inner, op, at.offset, value, cond, size, HM_LOCK_HOME, NULL);
+    return hm_far_amo_at(op, at, size, value, cond);
 }
 
-static bool change(struct hm_place at, struct hm_ticket_lock from, struct hm_ticket_lock to)
+static struct hm_ticket_lock look(const struct word *w)
+{
+    return hm_ticket_lock_of(amo(w, HM_AMO_FETCH, 0, sizeof(uint64_t), 0, 0));
+}
+
+static bool change(const struct word *w, struct hm_ticket_lock from, struct hm_ticket_lock to)
 {
     uint64_t old = hm_ticket_word(from);
-    return hm_far_amo_at(HM_AMO_CAS, at, sizeof old, hm_ticket_word(to), old) == old;
+    return amo(w, HM_AMO_CAS, 0, sizeof old, hm_ticket_word(to), old) == old;
 }
 
 /* Nobody waits: free, as a lock that was never used. */
-static bool release_unqueued(struct hm_place at, struct hm_ticket_lock now)
+static bool release_unqueued(const struct word *w, struct hm_ticket_lock now)
 {
-    return now.next == now.served + 1 && change(at, now, (struct hm_ticket_lock){0, 0});
+    return now.next == now.served + 1 && change(w, now, (struct hm_ticket_lock){0, 0});
 }
 
-static void release(struct hm_place at, struct hm_ticket_lock now)
+static void release(const struct word *w, struct hm_ticket_lock now)
 {
-    if (!release_unqueued(at, now)) send_order(HM_MESSAGE_UNLOCK, at, 0, NULL);
+    if (release_unqueued(w, now)) return;
+    if (w->device)
+        amo(w, HM_AMO_FETCH_ADD, offsetof(struct hm_ticket_lock, served), sizeof now.served, 1, 0);
+    else
+        send_order(HM_MESSAGE_UNLOCK, w->at, 0, NULL);
 }
 
 static void answer(int to, const struct order *m, bool granted)
@@ -94,16 +119,25 @@ void hm_lock_heard(int from, const void *bytes, size_t n)
         answer(from, &m, hm_lock_withdraw_at(m.offset, m.in_heap, m.ticket));
 }
 
-/* False: the table of tickets without owners is full, and this one must wait for its turn. */
-static bool withdraw(struct hm_place at, uint32_t ticket, struct hm_wait *w)
+static bool give_back(const struct word *lock, uint32_t ticket)
+{
+    struct hm_ticket_lock now;
+    while ((now = look(lock)).next == ticket + 1 && now.served != ticket)
+        if (change(lock, now, (struct hm_ticket_lock){ticket, now.served})) return true;
+    return false;
+}
+
+/* False: there is no room for tickets without owners, and this one must wait for its turn. */
+static bool withdraw(const struct word *lock, uint32_t ticket, struct hm_wait *w)
 {
     uint32_t verdict = PENDING, seen;
-    send_order(HM_MESSAGE_WITHDRAW, at, ticket, &verdict);
+    if (lock->device) return give_back(lock, ticket);
+    send_order(HM_MESSAGE_WITHDRAW, lock->at, ticket, &verdict);
     while ((seen = __atomic_load_n(&verdict, __ATOMIC_ACQUIRE)) == PENDING) hm_wait_nap(w, ASK_NS);
     return seen == GRANTED;
 }
 
-static void wait_for_turn(struct hm_place at, uint32_t ticket, long *lock, const char *call)
+static void wait_for_turn(const struct word *word, uint32_t ticket, long *lock, const char *call)
 {
     struct hm_wait w;
     struct hm_ticket_lock now;
@@ -111,41 +145,40 @@ static void wait_for_turn(struct hm_place at, uint32_t ticket, long *lock, const
     w.about.kind = HM_BLOCKED_LOCK;
     w.about.pe = HM_LOCK_HOME;
     w.about.addr = (uintptr_t)lock;
-    w.about.offset = (int64_t)at.offset;
-    w.about.in_heap = at.segment == HM_SEGMENT_HEAP;
+    w.about.offset = (int64_t)word->at.offset;
+    w.about.in_heap = word->device ? 2 : word->at.segment == HM_SEGMENT_HEAP;
     w.returns = true;
-    while ((now = look(at)).served != ticket) {
+    while ((now = look(word)).served != ticket) {
         uint64_t ns = (uint64_t)(ticket - now.served) * ASK_NS;
         bool left = w.left;
-        if (!hm_wait_nap(&w, ns < ASK_MAX_NS ? ns : ASK_MAX_NS) && !left && withdraw(at, ticket, &w)) goto end;
+        if (!hm_wait_nap(&w, ns < ASK_MAX_NS ? ns : ASK_MAX_NS) && !left && withdraw(word, ticket, &w)) goto end;
     }
-    if (w.left) release(at, now); /* it wanted to leave all the time */
+    if (w.left) release(word, now); /* it wanted to leave all the time */
 end:
     hm_wait_end(&w);
 }
 
 void hm_farlock_set(long *lock, const char *call)
 {
-    struct hm_place at = find(lock, call), next = at;
-    next.offset += offsetof(struct hm_ticket_lock, next);
-    uint32_t ticket = (uint32_t)hm_far_amo_at(HM_AMO_FETCH_ADD, next, sizeof ticket, 1, 0);
-    wait_for_turn(at, ticket, lock, call);
+    struct word word = find(lock, call);
+    uint32_t ticket = (uint32_t)amo(&word, HM_AMO_FETCH_ADD, offsetof(struct hm_ticket_lock, next), sizeof ticket, 1, 0);
+    wait_for_turn(&word, ticket, lock, call);
 }
 
 int hm_farlock_test(long *lock, const char *call)
 {
-    struct hm_place at = find(lock, call);
-    struct hm_ticket_lock now = look(at);
-    if (now.next == now.served && change(at, now, (struct hm_ticket_lock){now.next + 1, now.served})) return 0;
+    struct word word = find(lock, call);
+    struct hm_ticket_lock now = look(&word);
+    if (now.next == now.served && change(&word, now, (struct hm_ticket_lock){now.next + 1, now.served})) return 0;
     hm_test_failed();
     return 1;
 }
 
 void hm_farlock_clear(long *lock, const char *call)
 {
-    struct hm_place at = find(lock, call);
+    struct word word = find(lock, call);
     hm_quiet(&hm_ctx_default);
-    struct hm_ticket_lock now = look(at);
+    struct hm_ticket_lock now = look(&word);
     if (now.next == now.served) hm_die(call, "lock: the lock at %p is not held by anybody", (void *)lock);
-    release(at, now);
+    release(&word, now);
 }

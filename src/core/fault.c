@@ -13,6 +13,7 @@
 #include "base/memlimit.h"
 #include "base/os.h"
 #include "base/text.h"
+#include "core/device.h"
 #include "core/image.h"
 #include "core/maps.h"
 #include "core/symbols.h"
@@ -84,7 +85,7 @@ static void add_pe(struct hm_text *t, unsigned pe)
     hm_text_dec(t, pe);
 }
 
-enum where { NOWHERE, IN_HEAP, BEHIND_HEAP, IN_DATA };
+enum where { NOWHERE, IN_HEAP, BEHIND_HEAP, IN_DATA, ON_DEVICE };
 
 /* Which PE's memory is it, and how far in? */
 static enum where find_segment(uintptr_t addr, unsigned *pe, size_t *offset)
@@ -97,6 +98,9 @@ static enum where find_segment(uintptr_t addr, unsigned *pe, size_t *offset)
         if (peer->heap && *offset - hm_symm.heap_size < hm_os_page()) return BEHIND_HEAP;
         *offset = addr - (uintptr_t)peer->data;
         if (peer->data && *offset < hm_symm.real_data_limit) return IN_DATA;
+        if (!hm_device_any() || !hm_device.peer[i]) continue;
+        *offset = addr - (uintptr_t)hm_device.peer[i];
+        if (*offset < hm_device.size) return ON_DEVICE;
     }
     return NOWHERE;
 }
@@ -111,7 +115,9 @@ static void add_segment(struct hm_text *t, enum where where, unsigned pe, size_t
     }
     hm_text_add(t, "offset ");
     hm_text_dec(t, offset);
-    hm_text_add(t, where == IN_HEAP ? " of the symmetric heap of " : " of the static data of ");
+    hm_text_add(t, where == IN_HEAP     ? " of the symmetric heap of "
+                   : where == ON_DEVICE ? " of the device heap of "
+                                        : " of the static data of ");
     add_pe(t, pe);
 }
 
@@ -163,6 +169,9 @@ static void add_address(struct hm_text *t, const struct fault *f)
         hm_text_add(t, ", ");
         add_segment(t, where, pe, offset);
         if (where == IN_HEAP) hm_text_add(t, ", in memory that was freed");
+        if (where == ON_DEVICE)
+            hm_text_add(t, ", which the CPU cannot touch: use shmem_put and shmem_get, also for this PE's own (its own "
+                           "number), or memory of the host (shmemx_malloc_on, SHMEM_MALLOC_ON=host)");
     } else if (f->addr < 65536) {
         hm_text_add(t, f->addr ? ", a NULL pointer and some bytes" : ", a NULL pointer");
     } else {

@@ -23,7 +23,7 @@ struct record {
 };
 
 struct hm_heap {
-    size_t size, page, guard, free_bytes;
+    size_t size, page, guard, phase, free_bytes;
     struct record *record;
     uint32_t records, root, unused, unused_count;
     size_t dirty_from, dirty_to; /* whole pages where blocks came or went since the last page_changes */
@@ -235,10 +235,17 @@ void hm_heap_set_guard(struct hm_heap *h, size_t bytes)
     h->guard = hm_round_up(bytes, HM_HEAP_MIN_ALIGN);
 }
 
-static bool fits(const struct record *r, size_t bytes, size_t align)
+void hm_heap_set_phase(struct hm_heap *h, size_t phase) { h->phase = phase; }
+
+static size_t aligned_from(const struct hm_heap *h, size_t offset, size_t align)
+{
+    return hm_round_up(offset + h->phase, align) - h->phase;
+}
+
+static bool fits(const struct hm_heap *h, const struct record *r, size_t bytes, size_t align)
 {
     if (r->asked || r->bytes < bytes) return false;
-    return hm_round_up(r->offset, align) - r->offset <= r->bytes - bytes;
+    return aligned_from(h, r->offset, align) - r->offset <= r->bytes - bytes;
 }
 
 /* The first range that fits. Ranges that are long enough and yet cannot hold the aligned block are tried in
@@ -249,7 +256,7 @@ static uint32_t first_fit(const struct hm_heap *h, uint32_t i, size_t bytes, siz
     if (r->largest < bytes) return NIL;
     uint32_t found = first_fit(h, r->left, bytes, align);
     if (found != NIL) return found;
-    return fits(r, bytes, align) ? i : first_fit(h, r->right, bytes, align);
+    return fits(h, r, bytes, align) ? i : first_fit(h, r->right, bytes, align);
 }
 
 static size_t block_align(const struct hm_heap *h, size_t bytes, size_t align)
@@ -274,7 +281,7 @@ size_t hm_heap_alloc(struct hm_heap *h, size_t asked, size_t align)
     if (i == NIL || records_reserve(h, 2) != 0) return HM_HEAP_NONE;
 
     struct record r = record_take(h, i);
-    size_t at = hm_round_up(r.offset, align);
+    size_t at = aligned_from(h, r.offset, align);
     record_put(h, r.offset, at - r.offset, 0, 0);
     record_put(h, at, bytes, asked, 0);
     record_put(h, at + bytes, r.offset + r.bytes - (at + bytes), 0, 0);

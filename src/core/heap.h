@@ -16,8 +16,11 @@ struct hm_heap *hm_heap_open(size_t size, size_t page);
 void hm_heap_close(struct hm_heap *heap);
 /* Bytes to leave free behind every further block, where there is room, so that what runs over its end is in no block. */
 void hm_heap_set_guard(struct hm_heap *heap, size_t bytes);
+/* Where the heap begins in a range that every alignment divides (a multiple of `page`; 0 unless said): it is the sum of this
+ * and the offset that is aligned. */
+void hm_heap_set_phase(struct hm_heap *heap, size_t phase);
 
-/* Offset of a new block of at least `bytes` > 0 bytes, a multiple of `align` (power of two, >= 16); HM_HEAP_NONE when it
+/* Offset of a new block of at least `bytes` > 0 bytes, aligned to `align` (power of two, >= 16); HM_HEAP_NONE when it
  * does not fit (or records cannot be had). First/best fit is the implementer's choice; fragments join at free; blocks of
  * at least 64 KiB start on a cache line boundary at least, those of 2 MiB and more on a page. O(log n). */
 size_t hm_heap_alloc(struct hm_heap *heap, size_t bytes, size_t align);

@@ -7,11 +7,12 @@
  * looks at the served half, a release changes the served half and then looks for the entry: one of them at least sees
  * the other, and who takes the entry out has the lock. There is no entry for a lock that is free.
  *
- * All this is for the PEs of the machine of PE 0; farlock.c is for those of others. */
+ * All this is for the PEs of the machine of PE 0; farlock.c is for those of others, and for locks in a device heap. */
 #include <string.h>
 
 #include "base/futex.h"
 #include "base/log.h"
+#include "core/device.h"
 #include "core/order.h"
 #include "core/place.h"
 #include "core/symm.h"
@@ -20,6 +21,9 @@
 #include "core/world.h"
 
 enum { HOME = HM_LOCK_HOME };
+
+/* Its word is not mapped here: farlock.c's. */
+static bool is_asked_for(const long *lock) { return hm_place_is_far(HOME) || hm_device_holds(lock, 1); }
 
 static struct hm_ticket_lock *find(long *lock, const char *call)
 {
@@ -178,7 +182,7 @@ bool hm_lock_withdraw_at(uint64_t offset, bool in_heap, uint32_t ticket)
 
 void hm_lock_set(long *lock, const char *call)
 {
-    if (hm_place_is_far(HOME)) {
+    if (is_asked_for(lock)) {
         hm_farlock_set(lock, call);
         return;
     }
@@ -189,7 +193,7 @@ void hm_lock_set(long *lock, const char *call)
 
 int hm_lock_test(long *lock, const char *call)
 {
-    if (hm_place_is_far(HOME)) return hm_farlock_test(lock, call);
+    if (is_asked_for(lock)) return hm_farlock_test(lock, call);
     struct hm_ticket_lock *l = find(lock, call);
     struct hm_ticket_lock now = hm_ticket_lock_of(__atomic_load_n((uint64_t *)l, __ATOMIC_ACQUIRE));
     if (now.next == now.served && change(l, now, (struct hm_ticket_lock){now.next + 1, now.served}) &&
@@ -201,7 +205,7 @@ int hm_lock_test(long *lock, const char *call)
 
 void hm_lock_clear(long *lock, const char *call)
 {
-    if (hm_place_is_far(HOME)) {
+    if (is_asked_for(lock)) {
         hm_farlock_clear(lock, call);
         return;
     }

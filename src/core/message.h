@@ -11,6 +11,9 @@ enum hm_message_kind {
     HM_MESSAGE_UNLOCK,     /* have a lock that lives here go on (farlock.c) */
     HM_MESSAGE_WITHDRAW,   /* who waits for such a lock wants to go */
     HM_MESSAGE_WITHDRAWN,  /* the answer */
+    HM_MESSAGE_CELL,       /* the value of a word in work memory: a group has come to a meeting (far.c) */
+    HM_MESSAGE_AGENT,      /* a request on device memory (agent_far.c) */
+    HM_MESSAGE_AGENT_ANSWER,
 };
 
 struct hm_message {

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "core/ctx.h"
+#include "core/device.h"
 #include "core/far.h"
 
 /* Stores before are seen before stores behind, by everybody. */
@@ -11,11 +12,13 @@ HM_INLINE void hm_fence(struct hm_ctx *ctx)
 {
     __atomic_thread_fence(__ATOMIC_RELEASE);
     if (hm_unlikely(ctx->lane != NULL)) hm_far_fence(ctx);
+    if (hm_unlikely(ctx->on_device)) hm_device_quiet(ctx);
 }
 /* Everything before is complete and visible to all PEs. */
 HM_INLINE void hm_quiet(struct hm_ctx *ctx)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (hm_unlikely(ctx->on_device)) hm_device_quiet(ctx);
     if (hm_unlikely(ctx->lane != NULL)) hm_far_quiet(ctx);
 }
 
@@ -34,6 +37,8 @@ void hm_lock_clear(long *lock, const char *call);
 
 /* The symmetric heap as the API sees it (alloc.c): collective, checked, with the barriers the standard wants. */
 void *hm_malloc(size_t size, const char *call);
+/* "host", or the kind of the device heap. */
+void *hm_malloc_on(const char *kind, size_t alignment, size_t size, bool zero, const char *call);
 void *hm_calloc(size_t count, size_t size, const char *call);
 void *hm_align(size_t alignment, size_t size, const char *call);
 void *hm_malloc_with_hints(size_t size, long hints, const char *call);

@@ -1,15 +1,24 @@
 #include "core/rma.h"
 
+#include <stdlib.h>
+
 #include "base/log.h"
+#include "core/agent.h"
 #include "core/amo.h"
+#include "core/device.h"
 #include "core/far.h"
 #include "core/huge.h"
+#include "core/order.h"
 #include "core/world.h"
 
 void hm_put_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi, const char *call)
 {
     const struct hm_peer *peer;
     if (!bytes && hm_world.ready) return; /* any pointer will do for nothing */
+    if (hm_device_any() && hm_device_put(ctx, dest, source, bytes, pe, nbi, call)) {
+        hm_ctx_count(&ctx->writes, 1);
+        return;
+    }
     char *to = hm_symm_reach(dest, bytes, pe, &peer, call, "dest");
     hm_ctx_count(&ctx->writes, 1);
     if (!to) {
@@ -24,6 +33,10 @@ void hm_get_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t byte
 {
     const struct hm_peer *peer;
     if (!bytes && hm_world.ready) return;
+    if (hm_device_any() && hm_device_get(ctx, dest, source, bytes, pe, nbi, call)) {
+        hm_ctx_count(&ctx->reads, 1);
+        return;
+    }
     const char *from = hm_symm_reach(source, bytes, pe, &peer, call, "source");
     hm_ctx_count(&ctx->reads, 1);
     if (from)
@@ -100,6 +113,28 @@ static HM_COLD void far_iget(struct hm_ctx *ctx, char *dest, const char *source,
     hm_far_quiet(ctx);
 }
 
+/* Is device memory at one end? */
+static bool on_device(const void *symmetric, const void *local)
+{
+    return hm_device_any() && (hm_device_holds(symmetric, 1) || hm_device_side(local) != HM_SIDE_HOST);
+}
+
+static HM_COLD void device_iput(struct hm_ctx *ctx, char *dest, const char *source, size_t to_step, size_t from_step,
+                                size_t block, size_t nblocks, int pe, const char *call)
+{
+    for (size_t i = 0; i < nblocks; i++, dest += to_step, source += from_step)
+        hm_device_put(ctx, dest, source, block, pe, true, call);
+    if (ctx->on_device) hm_device_quiet(ctx);
+}
+
+static HM_COLD void device_iget(struct hm_ctx *ctx, char *dest, const char *source, size_t to_step, size_t from_step,
+                                size_t block, size_t nblocks, int pe, const char *call)
+{
+    for (size_t i = 0; i < nblocks; i++, dest += to_step, source += from_step)
+        hm_device_get(ctx, dest, source, block, pe, true, call);
+    if (ctx->on_device) hm_device_quiet(ctx);
+}
+
 void hm_iput(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t block,
              size_t nblocks, size_t size, int pe, const char *call)
 {
@@ -111,6 +146,10 @@ void hm_iput(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, 
     size_t bytes = span_of(dst, block, nblocks, size);
     char *to = hm_symm_reach(dest, bytes, pe, &peer, call, "dest");
     hm_ctx_count(&ctx->writes, 1);
+    if (on_device(dest, source)) {
+        device_iput(ctx, dest, source, (size_t)dst * size, (size_t)sst * size, block * size, nblocks, pe, call);
+        return;
+    }
     if (hm_unlikely(!to)) {
         far_iput(ctx, dest, source, (size_t)dst * size, (size_t)sst * size, block * size, nblocks, pe);
         return;
@@ -130,7 +169,9 @@ void hm_iget(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, 
     size_t bytes = span_of(sst, block, nblocks, size);
     const char *from = hm_symm_reach(source, bytes, pe, &peer, call, "source");
     hm_ctx_count(&ctx->reads, 1);
-    if (hm_likely(from != NULL))
+    if (on_device(source, dest))
+        device_iget(ctx, dest, source, (size_t)dst * size, (size_t)sst * size, block * size, nblocks, pe, call);
+    else if (hm_likely(from != NULL))
         copy_strided(dest, from, dst, sst, block, nblocks, size);
     else
         far_iget(ctx, dest, source, (size_t)dst * size, (size_t)sst * size, block * size, nblocks, pe);
@@ -157,6 +198,10 @@ void hm_signal(struct hm_ctx *ctx, uint64_t *sig_addr, uint64_t signal, int sig_
     enum hm_amo op;
     char *at = signal_at(sig_addr, sig_op, pe, &peer, &op, call);
     hm_ctx_count(&ctx->writes, 1);
+    if (hm_unlikely(!at) && hm_device_holds(sig_addr, 1)) {
+        hm_agent_amo(ctx, op, hm_device_offset(sig_addr), signal, 0, sizeof signal, pe, call);
+        return;
+    }
     if (hm_unlikely(!at)) {
         hm_far_put_signal(ctx, NULL, NULL, 0, sig_addr, signal, op, pe, false);
         return;
@@ -168,12 +213,28 @@ void hm_signal(struct hm_ctx *ctx, uint64_t *sig_addr, uint64_t signal, int sig_
     hm_bell_look(peer->bell, sig_addr, sizeof *sig_addr);
 }
 
+/* Data and signal may go different ways: the data arrives before the signal begins. */
+static HM_COLD void device_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, uint64_t *sig_addr,
+                                      uint64_t signal, int sig_op, int pe, const char *call)
+{
+    const struct hm_peer *peer;
+    enum hm_amo op;
+    signal_at(sig_addr, sig_op, pe, &peer, &op, call);
+    hm_put_slow(ctx, dest, source, bytes, pe, false, call);
+    hm_quiet(ctx);
+    hm_signal(ctx, sig_addr, signal, sig_op, pe, call);
+}
+
 /* A PE is either mapped, data and signal alike, or far. */
 static HM_COLD void put_signal_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, uint64_t *sig_addr,
                                     uint64_t signal, int sig_op, int pe, bool nbi, const char *call)
 {
     const struct hm_peer *peer;
     enum hm_amo op;
+    if (on_device(dest, source) || hm_device_holds(sig_addr, 1)) {
+        device_put_signal(ctx, dest, source, bytes, sig_addr, signal, sig_op, pe, call);
+        return;
+    }
     char *to = bytes ? hm_symm_reach(dest, bytes, pe, &peer, call, "dest") : NULL;
     if (to || !bytes) {
         if (to) hm_put_slow(ctx, dest, source, bytes, pe, nbi, call);
@@ -220,36 +281,42 @@ HM_INLINE int element_pe(const struct hm_ctx *ctx, int pe, const char *call)
     return hm_unlikely(ctx->team != NULL) ? hm_team_world_pe(ctx->team, pe, call) : pe;
 }
 
-/* All elements are asked for at once. */
-static HM_COLD void gather_far(struct hm_ctx *ctx, char *dest, const void *source, const size_t *index, const int *pe,
+/* Some PEs are far, or there is device memory. All elements are asked for at once. */
+static HM_COLD void gather_apart(struct hm_ctx *ctx, char *dest, const void *source, const size_t *index, const int *pe,
                                size_t n, size_t size, const char *call)
 {
     const struct hm_peer *peer;
     for (size_t i = 0; i < n; i++, dest += size) {
         int world = element_pe(ctx, pe[i], call);
         const char *at = element_at(source, index[i], size, world, &peer, call, "source");
-        if (at)
+        if (on_device(source, dest))
+            hm_device_get(ctx, dest, element_of(source, index[i], size), size, world, true, call);
+        else if (at)
             memcpy(dest, at, size);
         else
             hm_far_get(ctx, dest, element_of(source, index[i], size), size, world, true);
     }
+    if (ctx->on_device) hm_device_quiet(ctx);
     if (ctx->lane) hm_far_quiet(ctx);
 }
 
-static HM_COLD void scatter_far(struct hm_ctx *ctx, void *dest, const char *source, const size_t *index, const int *pe,
+static HM_COLD void scatter_apart(struct hm_ctx *ctx, void *dest, const char *source, const size_t *index, const int *pe,
                                 size_t n, size_t size, const char *call)
 {
     const struct hm_peer *peer;
     for (size_t i = 0; i < n; i++, source += size) {
         int world = element_pe(ctx, pe[i], call);
         char *at = (char *)element_at(dest, index[i], size, world, &peer, call, "dest");
-        if (at) {
+        if (on_device(dest, source)) {
+            hm_device_put(ctx, element_of(dest, index[i], size), source, size, world, true, call);
+        } else if (at) {
             memcpy(at, source, size);
             hm_bell_look(peer->bell, (const char *)dest + index[i] * size, size);
         } else {
             hm_far_put(ctx, element_of(dest, index[i], size), source, size, world, false);
         }
     }
+    if (ctx->on_device) hm_device_quiet(ctx); /* then source may be reused */
 }
 
 /* What all elements of a gather from the heap have in common: where it is in the heap, and how many there are from there on. */
@@ -303,8 +370,8 @@ void hm_gather(struct hm_ctx *ctx, void *dest, const void *source, const size_t 
 {
     hm_world_need(call);
     hm_ctx_count(&ctx->reads, n);
-    if (hm_unlikely(hm_far_any())) {
-        if (size) gather_far(ctx, dest, source, index, pe, n, size, call);
+    if (hm_unlikely(hm_far_any()) || hm_device_any()) {
+        if (size) gather_apart(ctx, dest, source, index, pe, n, size, call);
         return;
     }
     switch (size) {
@@ -332,8 +399,8 @@ void hm_scatter(struct hm_ctx *ctx, void *dest, const void *source, const size_t
 {
     hm_world_need(call);
     hm_ctx_count(&ctx->writes, n);
-    if (hm_unlikely(hm_far_any())) {
-        if (size) scatter_far(ctx, dest, source, index, pe, n, size, call);
+    if (hm_unlikely(hm_far_any()) || hm_device_any()) {
+        if (size) scatter_apart(ctx, dest, source, index, pe, n, size, call);
         return;
     }
     switch (size) {
@@ -375,20 +442,33 @@ static uint64_t sum_of(uint64_t a, const char *value, enum hm_add type)
     return bits;
 }
 
-static HM_COLD void add_far(struct hm_ctx *ctx, char *dest, const char *value, enum hm_add type, int pe)
+static HM_COLD void add_unmapped(struct hm_ctx *ctx, char *dest, const char *value, enum hm_add type, int pe, const char *call)
 {
     size_t size = type == HM_ADD_U32 || type == HM_ADD_F32 ? 4 : 8;
     uint64_t word = size == 4 ? *(const uint32_t *)value : *(const uint64_t *)value;
     if (type == HM_ADD_U32 || type == HM_ADD_U64) {
-        hm_far_amo(ctx, HM_AMO_ADD, dest, word, 0, size, pe);
+        hm_amo_unmapped(ctx, HM_AMO_ADD, dest, word, 0, size, pe, call);
+        return;
+    }
+    if (hm_device_holds(dest, 1)) {
+        hm_agent_add_float(ctx, hm_device_offset(dest), word, size, pe, call);
         return;
     }
     if (hm_far_add_float(ctx, dest, word, size, pe)) return;
-    uint64_t old, seen = hm_far_amo(ctx, HM_AMO_FETCH, dest, 0, 0, size, pe);
+    uint64_t old, seen = hm_amo_unmapped(ctx, HM_AMO_FETCH, dest, 0, 0, size, pe, call);
     do {
         old = seen;
-        seen = hm_far_amo(ctx, HM_AMO_CAS, dest, sum_of(old, value, type), old, size, pe);
+        seen = hm_amo_unmapped(ctx, HM_AMO_CAS, dest, sum_of(old, value, type), old, size, pe, call);
     } while (seen != old);
+}
+
+/* Device memory as the CPU can read it. */
+static HM_COLD char *take_aside(const void *source, size_t bytes, const char *call)
+{
+    char *aside = malloc(bytes);
+    if (!aside) hm_die(call, "out of memory for the %zu bytes of source, which are on the device", bytes);
+    hm_device_move(aside, source, bytes, call);
+    return aside;
 }
 
 void hm_scatter_add(struct hm_ctx *ctx, void *dest, const void *source, const size_t *index, const int *pe, size_t n,
@@ -401,15 +481,18 @@ void hm_scatter_add(struct hm_ctx *ctx, void *dest, const void *source, const si
     hm_ctx_count(&ctx->writes, n);
     if (n && (uintptr_t)dest & (size - 1))
         hm_die(call, "dest: %p is not aligned to the %zu bytes of its type; atomics need that", dest, size);
+    char *aside = hm_device_any() && n && hm_device_side(source) != HM_SIDE_HOST ? take_aside(source, n * size, call) : NULL;
+    if (aside) from = aside;
     for (size_t i = 0; i < n; i++, from += size) {
         int world = element_pe(ctx, pe[i], call);
         char *at = (char *)element_at(dest, index[i], size, world, &peer, call, "dest");
         if (hm_unlikely(!at)) {
-            add_far(ctx, element_of(dest, index[i], size), from, type, world);
+            add_unmapped(ctx, element_of(dest, index[i], size), from, type, world, call);
             continue;
         }
         add_element(at, from, type);
         hm_bell_look(peer->bell, (const char *)dest + index[i] * size, size);
     }
+    free(aside);
     hm_huge_note(ctx, dest, index, pe, n, size);
 }

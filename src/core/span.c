@@ -151,6 +151,7 @@ void hm_span_await(struct hm_sync *s, const uint64_t *word, uint64_t value, cons
     if (__atomic_load_n(word, __ATOMIC_ACQUIRE) >= value) return;
     struct hm_wait w;
     hm_sync_wait_begin(&w, s, call, hm_wait_meet_bell());
+    hm_wait_expect_long(&w);
     while (__atomic_load_n(word, __ATOMIC_ACQUIRE) < value) hm_wait_pause(&w);
     hm_wait_end(&w);
 }
@@ -228,7 +229,7 @@ static void tell(struct hm_sync *s, int to, int k, int count, uint64_t arrival)
     size_t bytes;
     char *from;
     if (!span->step) {
-        hm_far_amo_at(HM_AMO_SET, cell, sizeof(uint64_t), arrival, 0);
+        hm_far_tell(cell, arrival);
         return;
     }
     if (wrapped) {
@@ -247,6 +248,7 @@ static void listen(struct hm_sync *s, int from, int k, uint64_t arrival, const c
     if ((uint32_t)(seen >> 32) != s->epoch) {
         struct hm_wait w;
         hm_sync_wait_begin(&w, s, call, hm_wait_meet_bell());
+        hm_wait_expect_long(&w);
         while ((uint32_t)((seen = __atomic_load_n(cell, __ATOMIC_ACQUIRE)) >> 32) != s->epoch) hm_wait_pause(&w);
         hm_wait_end(&w);
     }
@@ -308,6 +310,7 @@ static void await_release(struct hm_sync *s, uint32_t now, const char *call)
     struct hm_meeting *m = s->meeting;
     struct hm_wait w;
     hm_sync_wait_begin(&w, s, call, &m->bell);
+    hm_wait_expect_long(&w);
     while (__atomic_load_n(&m->bell.seq, __ATOMIC_ACQUIRE) == now) hm_wait_pause(&w);
     hm_wait_end(&w);
 }

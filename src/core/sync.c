@@ -99,8 +99,8 @@ void hm_sync_open(struct hm_sync *s, int slot, int start, int stride, int size, 
     s->own = hm_sync_member(s, s->span ? s->span->me : me);
     s->own->world_pe = (uint32_t)hm_sync_world(s, me);
     s->epoch = (uint32_t)(__atomic_load_n(&s->own->arrival, __ATOMIC_RELAXED) >> 32);
-    if (!hm_world.membarrier)
-        __atomic_fetch_or(&s->meeting->bell.sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
+    /* At a counter one of all rings, once a meeting. */
+    if (!hm_world.membarrier || s->way != HM_SYNC_DISSEMINATION) hm_bell_let_wakers_fence(&s->meeting->bell);
 }
 
 void hm_sync_close(struct hm_sync *s)

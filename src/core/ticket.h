@@ -27,7 +27,7 @@ HM_INLINE struct hm_ticket_lock hm_ticket_lock_of(uint64_t w)
     return l;
 }
 
-/* farlock.c: the home of the lock is on another machine. */
+/* farlock.c: the home of the lock is on another machine, or in a device heap. */
 void hm_farlock_set(long *lock, const char *call);
 int hm_farlock_test(long *lock, const char *call);
 void hm_farlock_clear(long *lock, const char *call);

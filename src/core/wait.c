@@ -4,12 +4,16 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "base/futex.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "base/os.h"
+#include "core/look.h"
+#include "core/place.h"
 #include "core/watch.h"
 #include "core/world.h"
 
@@ -22,6 +26,9 @@ enum {
     CROWDED_WAITS_MAX = 1024,  /* ... and up to so many when that happens again and again */
     STUCK_NS = 100000000,      /* unpolled sleepers look for deadlocks this often */
     ASK_NS = 25000000,         /* the program is asked whether to go on when it has not been for so long */
+    LOOK_NS = 30000,           /* between two looks at a word of device memory, ... */
+    LOOK_MAX_NS = 250000,      /* ... and up to this in old waits; ... */
+    LOOK_YIELD_NS = 50000,     /* ... in young ones they are a yield apart */
 };
 
 static uint32_t spin_steps;
@@ -34,9 +41,14 @@ void hm_wait_configure(bool more_pes_than_cores, bool membarrier)
     yield_ns = (uint64_t)hm_options.sleep_after * 1000;
     spin_steps = more_pes_than_cores || !yield_ns ? 0 : SPIN_STEPS;
     if (membarrier) return;
-    __atomic_fetch_or(&hm_world.page->bell.sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
-    __atomic_fetch_or(&hm_world.page->meet_bell.sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
-    __atomic_fetch_or(&hm_world.page->lock_bell.sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
+    hm_bell_let_wakers_fence(&hm_world.page->bell);
+    hm_bell_let_wakers_fence(&hm_world.page->meet_bell);
+    hm_bell_let_wakers_fence(&hm_world.page->lock_bell);
+}
+
+void hm_bell_let_wakers_fence(struct hm_bell *bell)
+{
+    __atomic_fetch_or(&bell->sleepers, HM_BELL_NO_MEMBARRIER, __ATOMIC_SEQ_CST);
 }
 
 bool hm_wait_oversubscribed(void) { return oversubscribed; }
@@ -89,11 +101,14 @@ void hm_bell_ring(struct hm_bell *bell)
     hm_futex_wake(&bell->seq, INT_MAX);
 }
 
-/* Places in symmetric memory as one number, the same on all PEs: offsets in the heap, behind them offsets in static data. */
+/* Places in symmetric memory as one number, the same on all PEs: offsets in the heap, behind them those in static data and
+ * those in the device heap. */
 #define DATA_KEYS ((uint64_t)1 << 62)
+#define DEVICE_KEYS ((uint64_t)1 << 63)
 static uint64_t key_of(const void *addr)
 {
     size_t o = (uintptr_t)addr - hm_symm.heap_base;
+    if (hm_device_any() && hm_device_spans(addr)) return DEVICE_KEYS + hm_device_offset(addr);
     return o < hm_symm.heap_size ? o : DATA_KEYS + ((uintptr_t)addr - hm_symm.data_base);
 }
 
@@ -135,6 +150,15 @@ void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const c
     w->polled = polled;
     w->returns = w->left = false;
     w->announced = w->watched = w->watching = false;
+    w->look_ns = w->slack = 0;
+}
+
+/* Whether it may be left counts as answered. */
+void hm_wait_for_thread(struct hm_wait *w) { w->left = true; }
+
+void hm_wait_expect_long(struct hm_wait *w)
+{
+    if (oversubscribed) w->phase = ANNOUNCE;
 }
 
 static void publish(struct hm_wait *w)
@@ -195,7 +219,7 @@ static bool step_yield(struct hm_wait *w)
     if (took > LONG_YIELD_NS) {
         note_crowd();
         w->phase = ANNOUNCE;
-    } else if (now - w->since > yield_ns) {
+    } else if (now - w->since > (w->look_ns ? LOOK_YIELD_NS : yield_ns)) {
         w->phase = ANNOUNCE;
     }
     bool on = goes_on(w, false);
@@ -230,6 +254,13 @@ static void sleeper_leaves(struct hm_bell *bell)
     bell_unlock(bell);
 }
 
+/* The kernel adds up to 50 us to the sleeps of a thread, unless it asks for less. */
+static void sleep_sharply(struct hm_wait *w)
+{
+    int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+    if (slack > 1 && prctl(PR_SET_TIMERSLACK, 1ul, 0, 0, 0) == 0) w->slack = (uint32_t)slack;
+}
+
 /* After this the caller looks at its condition once more: whoever changed it before could see us, or we see it. */
 static void step_announce(struct hm_wait *w)
 {
@@ -241,6 +272,7 @@ static void step_announce(struct hm_wait *w)
         hm_os_membarrier();
     w->announced = true;
     if (w->polled && w->published && w->published->word) hm_watch_enter(w);
+    if (w->look_ns) sleep_sharply(w);
     w->seq = __atomic_load_n(w->word, __ATOMIC_SEQ_CST);
     w->phase = SLEEP;
     if (!w->stuck) return;
@@ -248,8 +280,16 @@ static void step_announce(struct hm_wait *w)
     w->stuck(w);
 }
 
+/* What puts, signals and atomics of the library have completed rings the bell. Looks are for what is on streams. */
+static uint64_t look_ns(const struct hm_wait *w)
+{
+    uint64_t age = hm_os_now() - w->since, ns = age / 1000 < LOOK_MAX_NS ? age / 1000 : LOOK_MAX_NS;
+    return ns > w->look_ns ? ns : w->look_ns;
+}
+
 static uint64_t poll_ns(struct hm_wait *w)
 {
+    if (w->look_ns) return look_ns(w);
     if (!hm_options.poll) return 0;
     if (w->watched) return hm_watch_nap(w);
     return w->polled ? hm_watch_period(hm_os_now() - w->since) : STUCK_NS;
@@ -305,6 +345,7 @@ bool hm_wait_nap(struct hm_wait *w, uint64_t ns)
 void hm_wait_end(struct hm_wait *w)
 {
     if (w->watched) hm_watch_leave(w);
+    if (w->slack) prctl(PR_SET_TIMERSLACK, (unsigned long)w->slack, 0, 0, 0);
     if (w->announced)
         sleeper_leaves(w->bell);
     else if (w->phase == YIELD && __atomic_load_n(&crowded_span, __ATOMIC_RELAXED) != CROWDED_WAITS)
@@ -318,6 +359,22 @@ static void check_cmp(int cmp, const char *call)
 {
     if (cmp < HM_CMP_EQ || cmp > HM_CMP_LE)
         hm_die(call, "cmp: %d is no comparison; use one of SHMEM_CMP_EQ, NE, GT, GE, LT, LE", cmp);
+}
+
+/* The more PEs share a core, the longer a PE leaves it to others; who signals rings its bell all the same. */
+static uint32_t look_period(void)
+{
+    int shares = hm_world.cores > 0 ? (hm_places.local_npes + hm_world.cores - 1) / hm_world.cores : 1;
+    return (uint32_t)(shares < 10 ? shares : 10) * LOOK_NS;
+}
+
+/* On the device there is nothing for the watchman to see. */
+static void about_device_word(struct hm_wait *w, const void *ivar)
+{
+    w->about.offset = (int64_t)hm_device_offset(ivar);
+    w->about.in_heap = 2;
+    w->look_ns = look_period();
+    w->phase = FIRST;
 }
 
 static void about_word(struct hm_wait *w, void *ivar, size_t bytes, int cmp, int64_t want, int64_t have)
@@ -335,6 +392,7 @@ static void about_word(struct hm_wait *w, void *ivar, size_t bytes, int cmp, int
     w->about.have = have;
     w->about.word = 0;
     w->returns = true;
+    if (!hm_word_can_load(ivar)) about_device_word(w, ivar);
 }
 
 /* What must hold of the words of a wait or test: a word in private memory would never change. */
@@ -349,15 +407,29 @@ static void check_words(void *ivars, size_t nelems, int cmp, enum hm_word type, 
         hm_die(call, "%s: %p is not aligned to its %zu bytes", arg, ivars, hm_word_size(type));
 }
 
+static int64_t look_at(const void *word, enum hm_word type, const char *call)
+{
+    uint64_t seen = 0;
+    if (hm_word_can_load(word)) return hm_word_load(word, type);
+    hm_look(&seen, word, hm_word_size(type), call);
+    return hm_word_load(&seen, type);
+}
+
+int64_t hm_word_fetch_slow(const void *word, enum hm_word type, const char *call)
+{
+    hm_symm_require(word, hm_word_size(type), call, "sig_addr");
+    return look_at(word, type, call);
+}
+
 int64_t hm_wait_word_slow(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call)
 {
     struct hm_wait w;
     int64_t have;
     check_words(ivar, 1, cmp, type, call, "ivar");
     hm_wait_begin(&w, hm_wait_own_bell(), true, call);
-    about_word(&w, ivar, hm_word_size(type), cmp, want, hm_word_load(ivar, type));
-    w.about.word = 1 + (uint32_t)type;
-    while (!hm_word_is(have = hm_word_load(ivar, type), cmp, want, type) && hm_wait_pause(&w)) continue;
+    about_word(&w, ivar, hm_word_size(type), cmp, want, look_at(ivar, type, call));
+    if (!w.look_ns) w.about.word = 1 + (uint32_t)type;
+    while (!hm_word_is(have = look_at(ivar, type, call), cmp, want, type) && hm_wait_pause(&w)) continue;
     hm_wait_end(&w);
     return have;
 }
@@ -374,8 +446,10 @@ void hm_test_failed(void)
 
 int hm_test_word(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call)
 {
-    if (hm_likely(ivar != NULL) && hm_word_is(hm_word_load(ivar, type), cmp, want, type)) return 1;
+    bool can_load = hm_word_can_load(ivar);
+    if (hm_likely(can_load) && hm_word_is(hm_word_load(ivar, type), cmp, want, type)) return 1;
     check_words(ivar, 1, cmp, type, call, "ivar");
+    if (!can_load && hm_word_is(look_at(ivar, type, call), cmp, want, type)) return 1;
     hm_test_failed();
     return 0;
 }
@@ -384,7 +458,9 @@ int hm_test_word(void *ivar, int cmp, int64_t want, enum hm_word type, const cha
 
 struct set {
     char *ivars;
+    char *seen; /* those as they were at the last look, if a look is a copy; NULL: it is a load */
     const char *values;
+    const char *call;
     const int *status;
     size_t nelems, size, value_step;
     int cmp;
@@ -397,7 +473,22 @@ static struct set set_of(void *ivars, size_t nelems, const int *status, int cmp,
     hm_world_need(call);
     if (nelems) check_words(ivars, nelems, cmp, type, call, "ivars");
     size_t size = hm_word_size(type);
-    return (struct set){ivars, values, status, nelems, size, vector ? size : 0, cmp, type};
+    struct set s = {ivars, NULL, values, call, status, nelems, size, vector ? size : 0, cmp, type};
+    if (!nelems || hm_word_can_load(ivars)) return s;
+    s.seen = malloc(nelems * size);
+    if (!s.seen) hm_die(call, "out of memory for a look at %zu words of device memory", nelems);
+    return s;
+}
+
+static void look(const struct set *s)
+{
+    if (hm_unlikely(s->seen != NULL)) hm_look(s->seen, s->ivars, s->nelems * s->size, s->call);
+}
+
+/* Of the last look, if a look is a copy. */
+static int64_t have_of(const struct set *s, size_t i)
+{
+    return hm_word_load((s->seen ? s->seen : s->ivars) + i * s->size, s->type);
 }
 
 static bool in_set(const struct set *s, size_t i) { return !s->status || !s->status[i]; }
@@ -413,7 +504,7 @@ static int64_t want_of(const struct set *s, size_t i) { return hm_word_load(s->v
 
 static bool holds(const struct set *s, size_t i)
 {
-    return hm_word_is(hm_word_load(s->ivars + i * s->size, s->type), s->cmp, want_of(s, i), s->type);
+    return hm_word_is(have_of(s, i), s->cmp, want_of(s, i), s->type);
 }
 
 /* Where a scan for any begins: it moves, so that an entry that stays satisfied does not starve those behind it. */
@@ -426,6 +517,7 @@ static size_t scan_start(size_t nelems)
 static size_t find_any(const struct set *s)
 {
     size_t start = scan_start(s->nelems);
+    look(s);
     for (size_t k = 0; k < s->nelems; k++) {
         size_t i = start + k < s->nelems ? start + k : start + k - s->nelems;
         if (in_set(s, i) && holds(s, i)) return i;
@@ -436,6 +528,7 @@ static size_t find_any(const struct set *s)
 static size_t find_some(const struct set *s, size_t *indices)
 {
     size_t n = 0;
+    look(s);
     for (size_t i = 0; i < s->nelems; i++)
         if (in_set(s, i) && holds(s, i)) indices[n++] = i;
     return n;
@@ -444,17 +537,25 @@ static size_t find_some(const struct set *s, size_t *indices)
 /* The first entry that is not satisfied from `from` on; nelems when there is none. */
 static size_t find_unmet(const struct set *s, size_t from)
 {
+    look(s);
     while (from < s->nelems && (!in_set(s, from) || holds(s, from))) from++;
     return from;
 }
 
-static void begin_set(struct hm_wait *w, const struct set *s, size_t i, const char *call)
+static void begin_set(struct hm_wait *w, const struct set *s, size_t i)
 {
-    hm_wait_begin(w, hm_wait_own_bell(), true, call);
-    about_word(w, s->ivars + i * s->size, s->size, s->cmp, want_of(s, i),
-               hm_word_load(s->ivars + i * s->size, s->type));
+    hm_wait_begin(w, hm_wait_own_bell(), true, s->call);
+    about_word(w, s->ivars + i * s->size, s->size, s->cmp, want_of(s, i), have_of(s, i));
     w->lo = key_of(s->ivars);
     w->hi = w->lo + s->nelems * s->size;
+}
+
+static void wait_all(const struct set *s, size_t i)
+{
+    struct hm_wait w;
+    begin_set(&w, s, i);
+    while ((i = find_unmet(s, i)) < s->nelems && hm_wait_pause(&w)) continue;
+    hm_wait_end(&w);
 }
 
 void hm_wait_all(void *ivars, size_t nelems, const int *status, int cmp, const void *values, bool vector,
@@ -462,38 +563,47 @@ void hm_wait_all(void *ivars, size_t nelems, const int *status, int cmp, const v
 {
     struct set s = set_of(ivars, nelems, status, cmp, values, vector, type, call);
     size_t i = find_unmet(&s, 0);
-    if (i == nelems) return;
+    if (i < nelems) wait_all(&s, i);
+    free(s.seen);
+}
+
+static size_t wait_any(const struct set *s)
+{
+    size_t i = find_any(s);
     struct hm_wait w;
-    begin_set(&w, &s, i, call);
-    while ((i = find_unmet(&s, i)) < nelems && hm_wait_pause(&w)) continue;
+    if (i != SIZE_MAX) return i;
+    begin_set(&w, s, 0);
+    while ((i = find_any(s)) == SIZE_MAX && hm_wait_pause(&w)) continue;
     hm_wait_end(&w);
+    return i;
 }
 
 size_t hm_wait_any(void *ivars, size_t nelems, const int *status, int cmp, const void *values, bool vector,
                    enum hm_word type, const char *call)
 {
     struct set s = set_of(ivars, nelems, status, cmp, values, vector, type, call);
-    if (is_empty(&s)) return SIZE_MAX;
-    size_t i = find_any(&s);
-    if (i != SIZE_MAX) return i;
-    struct hm_wait w;
-    begin_set(&w, &s, 0, call);
-    while ((i = find_any(&s)) == SIZE_MAX && hm_wait_pause(&w)) continue;
-    hm_wait_end(&w);
+    size_t i = is_empty(&s) ? SIZE_MAX : wait_any(&s);
+    free(s.seen);
     return i;
+}
+
+static size_t wait_some(const struct set *s, size_t *indices)
+{
+    size_t n = find_some(s, indices);
+    struct hm_wait w;
+    if (n) return n;
+    begin_set(&w, s, 0);
+    while (!(n = find_some(s, indices)) && hm_wait_pause(&w)) continue;
+    hm_wait_end(&w);
+    return n;
 }
 
 size_t hm_wait_some(void *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const void *values,
                     bool vector, enum hm_word type, const char *call)
 {
     struct set s = set_of(ivars, nelems, status, cmp, values, vector, type, call);
-    if (is_empty(&s)) return 0;
-    size_t n = find_some(&s, indices);
-    if (n) return n;
-    struct hm_wait w;
-    begin_set(&w, &s, 0, call);
-    while (!(n = find_some(&s, indices)) && hm_wait_pause(&w)) continue;
-    hm_wait_end(&w);
+    size_t n = is_empty(&s) ? 0 : wait_some(&s, indices);
+    free(s.seen);
     return n;
 }
 
@@ -501,7 +611,9 @@ int hm_test_all(void *ivars, size_t nelems, const int *status, int cmp, const vo
                 enum hm_word type, const char *call)
 {
     struct set s = set_of(ivars, nelems, status, cmp, values, vector, type, call);
-    if (find_unmet(&s, 0) == nelems) return 1;
+    bool met = find_unmet(&s, 0) == nelems;
+    free(s.seen);
+    if (met) return 1;
     hm_test_failed();
     return 0;
 }
@@ -511,6 +623,7 @@ size_t hm_test_any(void *ivars, size_t nelems, const int *status, int cmp, const
 {
     struct set s = set_of(ivars, nelems, status, cmp, values, vector, type, call);
     size_t i = find_any(&s);
+    free(s.seen);
     if (i == SIZE_MAX) hm_test_failed();
     return i;
 }
@@ -520,6 +633,7 @@ size_t hm_test_some(void *ivars, size_t nelems, size_t *indices, const int *stat
 {
     struct set s = set_of(ivars, nelems, status, cmp, values, vector, type, call);
     size_t n = find_some(&s, indices);
+    free(s.seen);
     if (!n) hm_test_failed();
     return n;
 }

@@ -15,12 +15,16 @@
  *
  * A word that no library call changed (a plain store through shmem_ptr) rings no bell: `polled` waits look again every
  * millisecond in the first 100 ms, then at a period that backs off to 50 ms.
+ *
+ * A word of device memory is looked at by a copy (look.h), and what a stream of the program's does to it rings no bell: who
+ * waits for one sleeps, almost from the start, between looks that are 30 us apart, later up to 250 us.
  */
 #ifndef HM_WAIT_H
 #define HM_WAIT_H
 
 #include "base/base.h"
 #include "boot/job.h"
+#include "core/device.h"
 #include "core/symm.h"
 
 struct hm_wait {
@@ -41,6 +45,8 @@ struct hm_wait {
     bool returns; /* can be left with the condition unmet; the caller may set it before the first pause */
     bool left;    /* and was */
     bool watched, watching; /* see watch.h */
+    uint32_t look_ns; /* a look is a copy, and one is due so many ns after the last in a young wait; 0: it is a load */
+    uint32_t slack;   /* of this thread's timers before that; 0: it has not been changed */
 };
 
 void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const char *call);
@@ -54,6 +60,12 @@ bool hm_wait_nap(struct hm_wait *w, uint64_t ns);
 void hm_wait_set_interrupt(int (*fn)(int can_return));
 int (*hm_wait_interrupt(void))(int can_return);
 enum { HM_INTERRUPTED = 130 }; /* the status of a job that ends so, as a shell has it for SIGINT */
+
+/* What this wait waits for is a thread of the library's, which answers at once: the program is not asked. */
+void hm_wait_for_thread(struct hm_wait *w);
+
+/* What this wait waits for comes through the network: where cores are short it leaves its own to those who bring it. */
+void hm_wait_expect_long(struct hm_wait *w);
 
 /* Called when a wait begins (`rests`), and when a test fails: sends what this PE has not sent yet, for which others may
  * wait. NULL: there is nothing of the kind. */
@@ -80,6 +92,9 @@ HM_INLINE void hm_bell_knock(struct hm_bell *bell)
 }
 /* The same where seq itself is the word that changed (team meetings): wakes without touching it. */
 HM_COLD void hm_bell_wake(struct hm_bell *bell);
+/* From now on who rings this bell issues a full fence, and sleepers need no membarrier: for bells that are rung seldom,
+ * next to what it costs to make all processors of the machine issue one. */
+void hm_bell_let_wakers_fence(struct hm_bell *bell);
 /* True when somebody sleeps at this bell, seen behind the change that came before. */
 bool hm_bell_has_sleepers(struct hm_bell *bell);
 /* A test that fails is most often one turn of a loop: lets those run for whom it waits. */
@@ -111,6 +126,12 @@ HM_INLINE int64_t hm_word_load(const void *p, enum hm_word type)
     }
 }
 
+/* False for what only a copy reaches. In jobs without a device heap nothing is looked at but whether there is one. */
+HM_INLINE bool hm_word_can_load(const void *p)
+{
+    return hm_likely(p != NULL) && (hm_likely(!hm_device_any()) || !hm_device_spans(p));
+}
+
 HM_INLINE bool hm_word_is(int64_t have, int cmp, int64_t want, enum hm_word type)
 {
     bool less = type == HM_WORD_U64 ? (uint64_t)have < (uint64_t)want : have < want;
@@ -130,7 +151,7 @@ HM_INLINE bool hm_word_is(int64_t have, int cmp, int64_t want, enum hm_word type
 int64_t hm_wait_word_slow(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call);
 HM_INLINE int64_t hm_wait_word(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call)
 {
-    if (hm_likely(ivar != NULL)) {
+    if (hm_word_can_load(ivar)) {
         int64_t have = hm_word_load(ivar, type);
         if (hm_word_is(have, cmp, want, type)) return have;
     }
@@ -138,6 +159,12 @@ HM_INLINE int64_t hm_wait_word(void *ivar, int cmp, int64_t want, enum hm_word t
 }
 /* test: also gives a waiting loop of the user's a chance to let others run. */
 int hm_test_word(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call);
+/* signal_fetch. */
+int64_t hm_word_fetch_slow(const void *word, enum hm_word type, const char *call);
+HM_INLINE int64_t hm_word_fetch(const void *word, enum hm_word type, const char *call)
+{
+    return hm_word_can_load(word) ? hm_word_load(word, type) : hm_word_fetch_slow(word, type, call);
+}
 
 /* The families over arrays. `values`: one value of the type (vector false) or nelems of them (vector true).
  * status may be NULL. Return values as the standard says (SIZE_MAX for any on an empty set, and so on). */

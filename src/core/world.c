@@ -13,10 +13,12 @@
 #include "base/option.h"
 #include "base/os.h"
 #include "base/version.h"
+#include "core/agent.h"
 #include "core/alloc.h"
 #include "core/copies.h"
 #include "core/ctx.h"
 #include "core/early.h"
+#include "core/device.h"
 #include "core/far.h"
 #include "core/fault.h"
 #include "core/huge.h"
@@ -145,13 +147,20 @@ void hm_world_global_exit(int status)
 
 static bool exiting;
 
+/* Threads of our own must not run any more when exit handlers take apart what they use. */
+static void halt(void)
+{
+    hm_agent_halt();
+    hm_far_halt();
+}
+
 /* The program ends: with status 0 the PE takes part in the finalize it owes, with another the job ends. */
 static void at_exit(int status, void *arg)
 {
     (void)arg;
     if (!hm_world.ready || !is_this_process()) return;
     if (__atomic_load_n(&hm_world.job->stopping, __ATOMIC_ACQUIRE)) {
-        hm_far_halt();
+        halt();
         return;
     }
     if (status == 0) {
@@ -160,7 +169,7 @@ static void at_exit(int status, void *arg)
         hm_world_finalize("exit without shmem_finalize");
         return;
     }
-    hm_far_halt();
+    halt();
     hm_world.page->status = status;
     __atomic_store_n(&hm_world.page->state, HM_PE_LEAVING, __ATOMIC_RELEASE);
 }
@@ -309,7 +318,8 @@ static void agree_on_waiting(const struct start *st)
     for (int i = 0; i < hm_places.local_npes; i++) hm_world.membarrier &= st->all[hm_place_pe(i)].membarrier;
     hm_world.cores = usable_cores(st);
     bool has_far = !hm_options.mapped || hm_places.machines > 1;
-    int threads = hm_places.local_npes * (has_far ? 2 : 1); /* a transport has a thread that must run while its PE waits */
+    bool has_agents = strcmp(hm_options.heap_kind, "host") != 0;
+    int threads = hm_places.local_npes * (1 + has_far + has_agents); /* threads that must run while their PE waits */
     hm_world.oversubscribed = threads > hm_world.cores;
     hm_world.job->cores = (uint32_t)hm_world.cores;
     hm_world.job->oversubscribed = hm_world.oversubscribed;
@@ -490,6 +500,7 @@ static void open_world(const char *call)
     agree_on_ways(&st, call);
     agree_on_program(&st, call);
     if (st.who.npes > 1) st.data_off_because = agree_on_data(&st, call);
+    hm_device_start(call);
     map_peers(&st, call);
     if (hm_alloc_start(hm_symm.heap_size, st.heap_fd)) hm_die(call, "out of memory for the records of the heap");
     hm_huge_start();
@@ -549,7 +560,7 @@ static void close_world(void)
 {
     __atomic_store_n(&hm_world.page->state, HM_PE_FINALIZED, __ATOMIC_RELEASE);
     if (exiting && hm_remote_keeps()) { /* threads may still be in calls, Python's daemons, and all they use goes with them */
-        hm_far_halt();
+        halt();
         hm_world.boot->stop();
         return;
     }
@@ -560,6 +571,7 @@ static void close_world(void)
     hm_far_stop();
     hm_team_stop();
     hm_alloc_stop();
+    hm_device_stop();
     hm_huge_stop();
     hm_symm.npes = 0;
     hm_symm.heap_limit = hm_symm.real_heap_limit = 0;
@@ -584,10 +596,14 @@ void hm_world_finalize(const char *call)
         return;
     }
     static const struct hm_purpose leave = {.kind = HM_COLL_FINALIZE};
-    hm_quiet(&hm_ctx_default);
+    if (hm_device_any())
+        hm_ctx_quiet_all(); /* behind the meeting no agent serves any more */
+    else
+        hm_quiet(&hm_ctx_default);
     hm_far_leave();
     hm_sync_enter(&hm_team_world->sync, &leave, call);
     hm_far_part();
+    hm_device_detach();
     hm_world.inits = 0;
     close_world();
 }

@@ -1,4 +1,5 @@
-/* Kinds of memory: where a symmetric heap lies, and how the other PEs of the machine get at it.
+/* Kinds of memory: where a symmetric heap lies, and how the other PEs of the machine get at it. The functions here are
+ * those of memory that the CPU can touch; device.h has the others.
  *
  * A kind is one file that defines one `const struct hm_memkind`, and one line in kinds.def. A heap is made once, by its
  * owner; what leaves the owner is a descriptor, which travels to the peers over the bootstrap; each peer maps it. Nothing
@@ -9,6 +10,8 @@
 #define HM_MEMKIND_H
 
 #include "base/base.h"
+
+struct hm_device_ops; /* device.h */
 
 /* What the CPU may do with a mapping of this kind. The way that atomics on a word take follows from the kind of the
  * segment alone, so that CPU atomics and others never meet on one word. */
@@ -51,6 +54,9 @@ struct hm_memkind {
     /* Makes large pages of [at, at + bytes) in this mapping, if most of it is committed already. Contents stay, also while
      * others write. NULL: the kind has no such thing. */
     int (*merge)(void *at, size_t bytes);
+
+    /* Memory that the CPU cannot touch: all but name, can and devices is in here, and NULL above. NULL: it can. */
+    const struct hm_device_ops *device;
 };
 
 /* The kind of that name, NULL: no such. The i-th kind, NULL behind the last. */

@@ -64,7 +64,7 @@ static struct model {
     struct block block[SLOTS];
     int owner[UNITS]; /* slot + 1, 0: free */
     bool held[PAGES];
-    size_t guard;
+    size_t guard, phase;
 } m;
 
 static void model_own(const struct block *b, int owner)
@@ -85,7 +85,7 @@ static size_t free_run(size_t unit)
 static size_t model_place(size_t bytes, size_t align)
 {
     for (size_t o = 0; o < SIZE; o += UNIT)
-        if (o % align == 0 && !m.owner[o / UNIT] && free_run(o / UNIT) >= bytes) return o;
+        if ((o + m.phase) % align == 0 && !m.owner[o / UNIT] && free_run(o / UNIT) >= bytes) return o;
     return HM_HEAP_NONE;
 }
 
@@ -228,13 +228,15 @@ static void step_resize(struct hm_heap *heap, int slot)
     model_own(b, slot + 1);
 }
 
-static void run_against_model(long steps, size_t guard)
+static void run_against_model(long steps, size_t guard, size_t phase)
 {
     struct hm_heap *heap = hm_heap_open(SIZE, PAGE);
     CHECK(heap != NULL, "open");
     memset(&m, 0, sizeof m);
     m.guard = guard;
+    m.phase = phase;
     hm_heap_set_guard(heap, guard);
+    hm_heap_set_phase(heap, phase);
     for (step = 0; step < steps; step++) {
         int slot = (int)below(step / 1000 % 2 ? SLOTS : 40);
         if (m.block[slot].asked == 0)
@@ -362,8 +364,9 @@ int main(int argc, char **argv)
     seed = state = argc > 1 ? strtoull(argv[1], NULL, 0) : 20261;
     long rounds = argc > 2 ? atol(argv[2]) : 1;
     for (long i = 0; i < rounds; i++) {
-        run_against_model(4000, 0);
-        run_against_model(2000, 64);
+        run_against_model(4000, 0, 0);
+        run_against_model(2000, 64, 0);
+        run_against_model(2000, 0, 3 * PAGE);
         run_exhaustion((size_t)4 << 20, 16 << below(6));
         run_exhaustion((size_t)1 << 30, (size_t)64 << 10);
         run_churn(20000);

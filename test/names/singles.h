@@ -455,6 +455,38 @@ SINGLE(shmemx_pcntr_get_all)
     CHECK(all.target == 0);
 }
 
+/* --- kinds of memory --- */
+SINGLE(shmemx_malloc_on)
+{
+    long *p = N(shmemx_malloc_on)("host", sizeof *p);
+    shmem_long_p(p, me + 5, right);
+    meet();
+    CHECK(*p == left + 5 && N(shmemx_malloc_on)("host", 0) == NULL);
+    shmem_free(p);
+}
+SINGLE(shmemx_calloc_on)
+{
+    long *p = N(shmemx_calloc_on)("host", 3, sizeof *p);
+    CHECK(p && shmem_addr_accessible(p, right) && !p[0] && !p[2]);
+    shmem_free(p);
+}
+SINGLE(shmemx_align_on)
+{
+    char *p = N(shmemx_align_on)("host", 4096, 100);
+    CHECK(p && (uintptr_t)p % 4096 == 0 && shmem_addr_accessible(p, right));
+    shmem_free(p);
+}
+SINGLE(shmemx_kind_of)
+{
+    CHECK(!strcmp(N(shmemx_kind_of)(&arrived), "host") && N(shmemx_kind_of)(NULL) == NULL);
+}
+SINGLE(shmemx_peer_table)
+{
+    void *table[64] = {NULL};
+    CHECK(N(shmemx_peer_table)(&arrived, table) == npes && table[me] == &arrived);
+    for (int pe = 0; pe < npes; pe++) CHECK(table[pe] == shmem_ptr(&arrived, pe));
+}
+
 /* --- for libraries on top --- */
 SINGLE(shmemx_agree)
 {

@@ -78,9 +78,59 @@ __attribute__((unused)) static size_t random_below(struct random *r, size_t n)
     return random_next(r) % n;
 }
 
+/* --- memory from shmem_malloc and its kin ---
+ *
+ * It may lie where the CPU cannot reach it (SHMEM_HEAP_KIND). So tests touch it by these two alone, which are right
+ * for every kind of memory, and for static data: a put to the PE itself and a get from it. They have a context of
+ * their own, so that they complete nothing that the test has under way. */
+static shmem_ctx_t check_ctx = SHMEM_CTX_INVALID;
+
+static shmem_ctx_t check_own_ctx(void)
+{
+    if (check_ctx == SHMEM_CTX_INVALID && shmem_ctx_create(0, &check_ctx)) shmem_global_exit(1);
+    return check_ctx;
+}
+
+/* From private memory to symmetric memory of this PE. */
+__attribute__((unused)) static void lay(void *to, const void *from, size_t bytes)
+{
+    shmem_ctx_putmem(check_own_ctx(), to, from, bytes, me);
+    shmem_ctx_quiet(check_own_ctx());
+}
+
+/* The other way round. What a get leaves out is not what was at `to` before. */
+__attribute__((unused)) static void look(void *to, const void *from, size_t bytes)
+{
+    memset(to, 0x5c, bytes);
+    shmem_ctx_getmem(check_own_ctx(), to, from, bytes, me);
+}
+
+/* The same for one word, and as memset does. */
+#define LAY(word, ...)                                           \
+    do {                                                         \
+        __typeof__(*(word)) check_word = (__VA_ARGS__);          \
+        lay((word), &check_word, sizeof check_word);             \
+    } while (0)
+#define LOOK(word)                                    \
+    ({                                                \
+        __typeof__(*(word)) check_word;               \
+        look(&check_word, (word), sizeof check_word); \
+        check_word;                                   \
+    })
+__attribute__((unused)) static void lay_byte(void *to, int byte, size_t bytes)
+{
+    static unsigned char text[1 << 16];
+    memset(text, byte, bytes < sizeof text ? bytes : sizeof text);
+    for (size_t done = 0, n; done < bytes; done += n) {
+        n = bytes - done < sizeof text ? bytes - done : sizeof text;
+        lay((char *)to + done, text, n);
+    }
+}
+
 static void check_start(void)
 {
     shmem_init();
+    check_ctx = SHMEM_CTX_INVALID; /* that of before is gone with the last finalize */
     me = shmem_my_pe();
     npes = shmem_n_pes();
     right = (me + 1) % npes;

@@ -11,6 +11,7 @@ enum { MOST = 600, PLACES = 4, BYTES = MOST * 16 * 8 * 2 };
 static long sync_a[SHMEM_REDUCE_SYNC_SIZE], sync_b[SHMEM_REDUCE_SYNC_SIZE];
 static char work[MOST * 32];
 static char *places, *dest, *source;
+static __attribute__((aligned(16))) char mine[BYTES], seen[BYTES]; /* what goes to source, and what has come to dest */
 static int call_number;
 
 struct set {
@@ -34,7 +35,7 @@ static void next_place(const struct set *s)
     dest = places + (size_t)place * BYTES;
     if (place) return;
     shmem_sync(s->start, s->log_stride, s->size, sync);
-    memset(places, 0xa5, PLACES * BYTES);
+    lay_byte(places, 0xa5, PLACES * BYTES);
     shmem_barrier(s->start, s->log_stride, s->size, sync);
 }
 
@@ -42,12 +43,13 @@ static void next_place(const struct set *s)
 #define MOVES(T, BITS)                                                                                                 \
     static void bring##BITS(size_t n)                                                                                  \
     {                                                                                                                  \
-        for (size_t i = 0; i < n; i++) ((T *)source)[i] = VALUE(T, me, i, call_number);                                \
+        for (size_t i = 0; i < n; i++) ((T *)mine)[i] = VALUE(T, me, i, call_number);                                  \
+        lay(source, mine, n * sizeof(T));                                                                              \
     }                                                                                                                  \
     static void check##BITS(const struct set *s, const char *what, size_t at, size_t n, int m, size_t first)           \
     {                                                                                                                  \
         for (size_t i = 0; i < n; i++)                                                                                 \
-            CHECK_NUM(((T *)dest)[at + i], VALUE(T, member(s, m), first + i, call_number),                             \
+            CHECK_NUM(((T *)seen)[at + i], VALUE(T, member(s, m), first + i, call_number),                             \
                       "%s" #BITS " of set %d:%d:%d, member %d, element %zu", what, SET, m, i);                         \
     }                                                                                                                  \
     static void moves##BITS(const struct set *s, size_t n)                                                             \
@@ -56,17 +58,20 @@ static void next_place(const struct set *s)
             next_place(s);                                                                                             \
             bring##BITS(n);                                                                                            \
             shmem_broadcast##BITS(dest, source, n, root, SET, next_sync());                                            \
+            look(seen, dest, n * sizeof(T));                                                                           \
             if (s->me != root) check##BITS(s, "broadcast", 0, n, root, 0);                                             \
             for (size_t i = 0; i < n * sizeof(T) && s->me == root; i++)                                                \
-                CHECK((unsigned char)dest[i] == 0xa5, "broadcast" #BITS " wrote the root's dest");                     \
+                CHECK((unsigned char)seen[i] == 0xa5, "broadcast" #BITS " wrote the root's dest");                     \
         }                                                                                                              \
         next_place(s);                                                                                                 \
         bring##BITS(n);                                                                                                \
         shmem_fcollect##BITS(dest, source, n, SET, next_sync());                                                       \
+        look(seen, dest, n * s->size * sizeof(T));                                                                     \
         for (int m = 0; m < s->size; m++) check##BITS(s, "fcollect", m * n, n, m, 0);                                  \
         next_place(s);                                                                                                 \
         bring##BITS(n);                                                                                                \
         shmem_collect##BITS(dest, source, s->me % 3 ? n * s->me / s->size : n, SET, next_sync());                      \
+        look(seen, dest, n * s->size * sizeof(T));                                                                     \
         size_t at = 0, part;                                                                                           \
         for (int m = 0; m < s->size; m++, at += part) {                                                                \
             part = m % 3 ? n * m / s->size : n;                                                                        \
@@ -75,10 +80,12 @@ static void next_place(const struct set *s)
         next_place(s);                                                                                                 \
         bring##BITS(n * s->size);                                                                                      \
         shmem_alltoall##BITS(dest, source, n, SET, next_sync());                                                       \
+        look(seen, dest, n * s->size * sizeof(T));                                                                     \
         for (int m = 0; m < s->size; m++) check##BITS(s, "alltoall", m * n, n, m, s->me * n);                          \
         next_place(s);                                                                                                 \
         bring##BITS(n * s->size * 2);                                                                                  \
         shmem_alltoalls##BITS(dest, source, 3, 2, n, SET, next_sync());                                                \
+        look(seen, dest, 3 * n * s->size * sizeof(T));                                                                 \
         for (size_t k = 0; k < n * s->size; k++)                                                                       \
             check##BITS(s, "alltoalls", 3 * k, 1, (int)(k / n), 2 * (s->me * n + k % n));                              \
     }
@@ -101,13 +108,15 @@ MOVES(uint64_t, 64)
     static void CALL##_test(const struct set *s, int n)                                                                \
     {                                                                                                                  \
         next_place(s);                                                                                                 \
-        TYPE *to = (TYPE *)dest, *from = call_number % 3 ? (TYPE *)source : to;                                        \
-        for (int i = 0; i < n; i++) from[i] = DATA(TYPE, me, i);                                                       \
+        TYPE *to = (TYPE *)dest, *from = call_number % 3 ? (TYPE *)source : to, *in = (TYPE *)seen;                    \
+        for (int i = 0; i < n; i++) ((TYPE *)mine)[i] = DATA(TYPE, me, i);                                             \
+        lay(from, mine, n * sizeof(TYPE));                                                                             \
         CALL(to, from, n, SET, (TYPE *)work, next_sync());                                                             \
+        look(in, to, n * sizeof(TYPE));                                                                                \
         for (int i = 0; i < n; i++) {                                                                                  \
             TYPE want = DATA(TYPE, member(s, 0), i);                                                                   \
             for (int m = 1; m < s->size; m++) want = (TYPE)OP(want, DATA(TYPE, member(s, m), i));                      \
-            CHECK(to[i] == want, #CALL " of set %d:%d:%d, element %d of %d", SET, i, n);                               \
+            CHECK(in[i] == want, #CALL " of set %d:%d:%d, element %d of %d", SET, i, n);                               \
         }                                                                                                              \
     }
 #define BITS(TYPE, NAME)                                                                                               \

@@ -9,12 +9,14 @@
 enum { N = (1 << 20) / 8 };
 
 static long *dest, *source;
+static long *mine, *seen; /* private: what goes to a source, and what has come to dest */
 
 static long value(int pe, size_t i, int round) { return (long)(check_mix((uint64_t)pe << 40 ^ (uint64_t)round << 32 ^ i) >> 6); }
 
 static void bring(long *at, size_t n, int round)
 {
-    for (size_t i = 0; i < n; i++) at[i] = value(me, i, round);
+    for (size_t i = 0; i < n; i++) mine[i] = value(me, i, round);
+    lay(at, mine, n * sizeof *mine);
 }
 
 static void lateness(const struct group *g, int round)
@@ -24,9 +26,10 @@ static void lateness(const struct group *g, int round)
 
 static void check_part(const struct group *g, const char *what, size_t at, size_t n, int from, size_t first, int round)
 {
+    look(seen, dest + at, n * sizeof *seen);
     for (size_t i = 0; i < n; i++)
-        CHECK(dest[at + i] == value(from, first + i, round), "%s over %s: element %zu of PE %d: expected %#lx, seen %#lx",
-              what, g->name, i, from, value(from, first + i, round), dest[at + i]);
+        CHECK(seen[i] == value(from, first + i, round), "%s over %s: element %zu of PE %d: expected %#lx, seen %#lx",
+              what, g->name, i, from, value(from, first + i, round), seen[i]);
 }
 
 static void moves(const struct group *g, int round)
@@ -58,11 +61,12 @@ static void moves(const struct group *g, int round)
         shmem_team_sync(g->team);                                                                                      \
         lateness(g, round);                                                                                            \
         CHECK_NUM(CALL(g->team, dest, dest, N), 0, #CALL);                                                             \
+        look(seen, dest, N * sizeof *seen);                                                                            \
         for (size_t i = 0; i < N; i++) {                                                                               \
             long want = 0;                                                                                             \
             for (int m = 0; m < (LAST); m++) want += value(g->pe[m], i, round);                                        \
-            CHECK(dest[i] == want, #CALL " over %s in place: element %zu: expected %#lx, seen %#lx", g->name, i, want, \
-                  dest[i]);                                                                                            \
+            CHECK(seen[i] == want, #CALL " over %s in place: element %zu: expected %#lx, seen %#lx", g->name, i, want, \
+                  seen[i]);                                                                                            \
         }                                                                                                              \
         shmem_team_sync(g->team);                                                                                      \
     } while (0)
@@ -98,15 +102,19 @@ static void in_place(const struct group *g, int round)
 /* Other element sizes than eight bytes. */
 static void narrow_and_wide(void)
 {
-    char *to = (char *)dest, *from = (char *)source;
-    long double *wide = (long double *)dest, *part = (long double *)source;
+    char *from = (char *)mine, *to = (char *)seen;
+    long double *part = (long double *)mine, *wide = (long double *)seen;
     shmem_sync_all();
     for (size_t i = 0; i < N; i++) from[i] = (char)(i % 7 == (size_t)me % 7);
-    shmem_char_max_reduce(SHMEM_TEAM_WORLD, to, from, N);
+    lay(source, from, N);
+    shmem_char_max_reduce(SHMEM_TEAM_WORLD, (char *)dest, (char *)source, N);
+    look(to, dest, N);
     for (size_t i = 0; i < N; i++) CHECK_NUM(to[i], (char)(i % 7 < (size_t)npes), "char max, element %zu", i);
     shmem_sync_all();
     for (size_t i = 0; i < N / 2; i++) part[i] = (long double)(i % 1000) + me;
-    shmem_longdouble_sum_reduce(SHMEM_TEAM_WORLD, wide, part, N / 2);
+    lay(source, part, N / 2 * sizeof *part);
+    shmem_longdouble_sum_reduce(SHMEM_TEAM_WORLD, (long double *)dest, (long double *)source, N / 2);
+    look(wide, dest, N / 2 * sizeof *wide);
     for (size_t i = 0; i < N / 2; i++)
         CHECK_NUM(wide[i], (long double)(i % 1000) * npes + npes * (npes - 1) / 2, "long double sum, element %zu", i);
     shmem_sync_all();
@@ -117,6 +125,8 @@ int main(void)
     check_start();
     dest = shmem_malloc((size_t)npes * N * sizeof *dest);
     source = shmem_malloc(N * sizeof *source);
+    mine = malloc(N * sizeof *mine);
+    seen = malloc(N * sizeof *seen);
     groups_make();
     for (int g = 0; g < group_count; g++) {
         shmem_barrier_all();

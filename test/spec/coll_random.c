@@ -18,6 +18,7 @@ struct step {
 };
 
 static long *places, *sources;
+static long given[BYTES / sizeof(long)], seen[BYTES / sizeof(long)]; /* what a source and a dest hold, private */
 static const char *const names[KINDS] = {"broadcast", "collect", "fcollect", "alltoall", "alltoalls",
                                          "sum_reduce", "xor_reduce", "sum_inscan", "sum_exscan"};
 
@@ -114,18 +115,20 @@ static void run(const struct step *s, struct random *mine)
     long *to = places + (s->number % PLACES) * (BYTES / sizeof(long)), *from = sources;
     if (s->kind >= 5 && s->number % 3 == 0) from = to; /* in place */
     size_t n = source_elements(s, g);
-    for (size_t i = 0; i < n; i++) from[i] = value(me, s, i);
+    for (size_t i = 0; i < n; i++) given[i] = value(me, s, i);
+    lay(from, given, n * sizeof(long));
     if (from == to) shmem_team_sync(g->team);
     dawdle(mine);
     int rc = call(s, g, to, from);
     CHECK(rc == 0, "step %d: %s returned %d", s->number, names[s->kind], rc);
-    memset(sources, 0, n * sizeof(long)); /* it may be used again */
+    lay_byte(sources, 0, n * sizeof(long)); /* it may be used again */
     n = model(s, g, want);
+    look(seen, to, (n + 4) * sizeof(long));
     for (size_t i = 0; i < n; i++)
-        CHECK(to[i] == want[i], "step %d: %s of %zu over %s, root %d: element %zu: expected %#lx, seen %#lx", s->number,
-              names[s->kind], s->n, g->name, root_of(s, g), i, want[i], to[i]);
+        CHECK(seen[i] == want[i], "step %d: %s of %zu over %s, root %d: element %zu: expected %#lx, seen %#lx",
+              s->number, names[s->kind], s->n, g->name, root_of(s, g), i, want[i], seen[i]);
     for (size_t i = n; i < n + 4; i++)
-        CHECK(to[i] == -1 || from == to, "step %d: %s of %zu over %s: wrote behind dest", s->number, names[s->kind],
+        CHECK(seen[i] == -1 || from == to, "step %d: %s of %zu over %s: wrote behind dest", s->number, names[s->kind],
               s->n, g->name);
 }
 
@@ -141,7 +144,7 @@ int main(int argc, char **argv)
         struct step s = step_of(&all, k);
         if (k % PLACES == 0) {
             shmem_barrier_all();
-            memset(places, -1, PLACES * BYTES);
+            lay_byte(places, -1, PLACES * BYTES);
             shmem_barrier_all();
         }
         run(&s, &mine);

@@ -9,6 +9,7 @@
 enum { MOST = 2500, GUARD = 16, BYTES = MOST * 16, COUNTS = 8, PLACES = 8 };
 
 static char *places, *dest, *source; /* dest goes round in places, so that calls follow each other without a pause */
+static __attribute__((aligned(16))) char mine[BYTES], seen[BYTES + GUARD]; /* what source and dest hold, private */
 static int call_number;
 
 static size_t count_of(int k, size_t size)
@@ -39,14 +40,14 @@ static void next_place(const struct group *g)
     dest = places + (size_t)place * (BYTES + GUARD);
     if (place) return;
     shmem_team_sync(g->team);
-    memset(places, 0xa5, PLACES * (BYTES + GUARD));
+    lay_byte(places, 0xa5, PLACES * (BYTES + GUARD));
     shmem_team_sync(g->team);
 }
 
 static void check_guard(const struct group *g, const char *what, size_t bytes)
 {
     for (size_t i = bytes; i < bytes + GUARD; i++)
-        CHECK((unsigned char)dest[i] == 0xa5, "%s over %s: byte %zu behind the end of dest was written", what, g->name,
+        CHECK((unsigned char)seen[i] == 0xa5, "%s over %s: byte %zu behind the end of dest was written", what, g->name,
               i - bytes);
 }
 
@@ -55,17 +56,19 @@ static void check_guard(const struct group *g, const char *what, size_t bytes)
     static void CALL##_test(const struct group *g, size_t n, bool in_place)                                            \
     {                                                                                                                  \
         next_place(g);                                                                                                 \
-        TYPE *from = in_place ? (TYPE *)dest : (TYPE *)source, *to = (TYPE *)dest;                                     \
-        for (size_t i = 0; i < n; i++) from[i] = DATA(TYPE, me, i);                                                    \
+        TYPE *from = in_place ? (TYPE *)dest : (TYPE *)source, *to = (TYPE *)dest, *in = (TYPE *)seen;                 \
+        for (size_t i = 0; i < n; i++) ((TYPE *)mine)[i] = DATA(TYPE, me, i);                                          \
+        lay(from, mine, n * sizeof(TYPE));                                                                             \
         if (in_place) shmem_team_sync(g->team);                                                                        \
         CHECK_NUM(CALL(g->team, to, from, n), 0, #CALL " over %s", g->name);                                           \
+        look(in, to, n * sizeof(TYPE) + GUARD);                                                                        \
         for (size_t i = 0; i < n; i++) {                                                                               \
             TYPE want = START;                                                                                         \
             for (int k = FROM; k < (TO); k++) {                                                                        \
                 TYPE part = DATA(TYPE, g->pe[k], i);                                                                   \
                 want = k == 0 ? part : OP(TYPE, want, part);                                                           \
             }                                                                                                          \
-            CHECK(to[i] == want, #CALL " over %s, %zu elements%s: element %zu", g->name, n,                            \
+            CHECK(in[i] == want, #CALL " over %s, %zu elements%s: element %zu", g->name, n,                            \
                   in_place ? " in place" : "", i);                                                                     \
         }                                                                                                              \
         check_guard(g, #CALL, n * sizeof(TYPE));                                                                       \
@@ -124,17 +127,19 @@ static void edges(void)
 {
     long *l = (long *)source, *m = (long *)dest;
     shmem_sync_all();
-    l[0] = me ? 1 : INT64_MAX;
+    LAY(l, me ? 1 : INT64_MAX);
     shmem_long_sum_reduce(SHMEM_TEAM_WORLD, m, l, 1);
-    CHECK_NUM(m[0], (long)((uint64_t)INT64_MAX + (uint64_t)(npes - 1)), "wrap");
+    CHECK_NUM(LOOK(m), (long)((uint64_t)INT64_MAX + (uint64_t)(npes - 1)), "wrap");
     double *d = (double *)source, *e = (double *)dest;
     shmem_sync_all();
-    d[0] = -0.0;
+    LAY(d, -0.0);
     shmem_double_sum_inscan(SHMEM_TEAM_WORLD, e, d, 1);
-    CHECK(e[0] == 0.0 && __builtin_signbit(e[0]), "the sum of -0.0 has lost its sign");
+    double sum = LOOK(e);
+    CHECK(sum == 0.0 && __builtin_signbit(sum), "the sum of -0.0 has lost its sign");
     shmem_sync_all();
     shmem_double_sum_exscan(SHMEM_TEAM_WORLD, e, d, 1);
-    CHECK(e[0] == 0.0 && (me ? 1 : !__builtin_signbit(e[0])), "PE 0 of an exclusive scan gets 0");
+    sum = LOOK(e);
+    CHECK(sum == 0.0 && (me ? 1 : !__builtin_signbit(sum)), "PE 0 of an exclusive scan gets 0");
 }
 
 int main(void)

@@ -7,6 +7,7 @@
 enum { MOST = 300, BYTES = MOST * 16 * 8 * 3, GUARD = 16, PLACES = 8 };
 
 static char *places, *dest, *source; /* dest goes round in places, so that calls follow each other without a pause */
+static __attribute__((aligned(16))) char mine[BYTES], seen[BYTES + GUARD]; /* what source and dest hold, private */
 static int call_number;
 
 /* Elements to try for a type of `size` bytes. */
@@ -23,7 +24,7 @@ static void next_place(const struct group *g)
     dest = places + (size_t)place * (BYTES + GUARD);
     if (place) return;
     shmem_team_sync(g->team);
-    memset(places, 0xa5, PLACES * (BYTES + GUARD));
+    lay_byte(places, 0xa5, PLACES * (BYTES + GUARD));
     shmem_team_sync(g->team);
 }
 
@@ -33,19 +34,20 @@ static size_t part_of(int i, size_t n) { return ((size_t)i * 5 + n) % (n + 1); }
 static void check_guard(const struct group *g, const char *what, size_t bytes)
 {
     for (size_t i = bytes; i < bytes + GUARD; i++)
-        CHECK((unsigned char)dest[i] == 0xa5, "%s over %s: byte %zu behind the end of dest was written", what, g->name,
+        CHECK((unsigned char)seen[i] == 0xa5, "%s over %s: byte %zu behind the end of dest was written", what, g->name,
               i - bytes);
 }
 
 #define TYPE_TEST(TYPE, NAME, BROADCAST, COLLECT, FCOLLECT, ALLTOALL, ALLTOALLS)                                       \
     static void bring_##NAME(size_t n)                                                                                 \
     {                                                                                                                  \
-        for (size_t i = 0; i < n; i++) ((TYPE *)source)[i] = VALUE(TYPE, me, i, call_number);                          \
+        for (size_t i = 0; i < n; i++) ((TYPE *)mine)[i] = VALUE(TYPE, me, i, call_number);                            \
+        lay(source, mine, n * sizeof(TYPE));                                                                           \
     }                                                                                                                  \
     static void check_##NAME(const struct group *g, const char *what, size_t at, size_t n, int from, size_t first)     \
     {                                                                                                                  \
         for (size_t i = 0; i < n; i++)                                                                                 \
-            CHECK_NUM(((TYPE *)dest)[at + i], VALUE(TYPE, from, first + i, call_number),                               \
+            CHECK_NUM(((TYPE *)seen)[at + i], VALUE(TYPE, from, first + i, call_number),                               \
                       #NAME " %s over %s, %zu elements from PE %d, element %zu", what, g->name, n, from, i);           \
     }                                                                                                                  \
     static void broadcast_##NAME(const struct group *g, size_t n, int root)                                            \
@@ -53,6 +55,7 @@ static void check_guard(const struct group *g, const char *what, size_t bytes)
         next_place(g);                                                                                                 \
         bring_##NAME(n);                                                                                               \
         CHECK_NUM(BROADCAST(g->team, (TYPE *)dest, (TYPE *)source, n, root), 0, #NAME);                                \
+        look(seen, dest, n * sizeof(TYPE) + GUARD);                                                                    \
         check_##NAME(g, "broadcast", 0, n, g->pe[root], 0);                                                            \
         check_guard(g, "broadcast", n * sizeof(TYPE));                                                                 \
     }                                                                                                                  \
@@ -61,27 +64,30 @@ static void check_guard(const struct group *g, const char *what, size_t bytes)
         next_place(g);                                                                                                 \
         bring_##NAME(n);                                                                                               \
         CHECK_NUM(FCOLLECT(g->team, (TYPE *)dest, (TYPE *)source, n), 0, #NAME);                                       \
+        look(seen, dest, n * g->n * sizeof(TYPE) + GUARD);                                                             \
         for (int i = 0; i < g->n; i++) check_##NAME(g, "fcollect", i * n, n, g->pe[i], 0);                             \
         check_guard(g, "fcollect", n * g->n * sizeof(TYPE));                                                           \
     }                                                                                                                  \
     static void collect_##NAME(const struct group *g, size_t n)                                                        \
     {                                                                                                                  \
-        size_t at = 0, mine = part_of(g->me, n);                                                                       \
+        size_t at = 0;                                                                                                 \
         next_place(g);                                                                                                 \
         bring_##NAME(n);                                                                                               \
-        CHECK_NUM(COLLECT(g->team, (TYPE *)dest, (TYPE *)source, mine), 0, #NAME);                                    \
+        CHECK_NUM(COLLECT(g->team, (TYPE *)dest, (TYPE *)source, part_of(g->me, n)), 0, #NAME);                        \
+        look(seen, dest, n * g->n * sizeof(TYPE) + GUARD);                                                             \
         for (int i = 0; i < g->n; i++) {                                                                               \
             size_t part = part_of(i, n);                                                                               \
             check_##NAME(g, "collect", at, part, g->pe[i], 0);                                                         \
             at += part;                                                                                                \
         }                                                                                                              \
-        check_guard(g, "collect", at * sizeof(TYPE));                                                               \
+        check_guard(g, "collect", at * sizeof(TYPE));                                                                  \
     }                                                                                                                  \
     static void alltoall_##NAME(const struct group *g, size_t n)                                                       \
     {                                                                                                                  \
         next_place(g);                                                                                                 \
         bring_##NAME(n * g->n);                                                                                        \
         CHECK_NUM(ALLTOALL(g->team, (TYPE *)dest, (TYPE *)source, n), 0, #NAME);                                       \
+        look(seen, dest, n * g->n * sizeof(TYPE) + GUARD);                                                             \
         for (int i = 0; i < g->n; i++) check_##NAME(g, "alltoall", i * n, n, g->pe[i], g->me * n);                     \
         check_guard(g, "alltoall", n * g->n * sizeof(TYPE));                                                           \
     }                                                                                                                  \
@@ -91,13 +97,13 @@ static void check_guard(const struct group *g, const char *what, size_t bytes)
         next_place(g);                                                                                                 \
         bring_##NAME(all * sst);                                                                                       \
         CHECK_NUM(ALLTOALLS(g->team, (TYPE *)dest, (TYPE *)source, dst, sst, n), 0, #NAME);                            \
+        look(seen, dest, all * dst * sizeof(TYPE) + GUARD);                                                            \
         for (size_t k = 0; k < all; k++)                                                                               \
             check_##NAME(g, "alltoalls", k * dst, 1, g->pe[k / n], sst * (g->me * n + k % n));                         \
-        char *begin = dest;                                                                                            \
         for (size_t k = 0; k < all * dst; k++)                                                                         \
             if (k % dst)                                                                                               \
                 for (size_t b = 0; b < sizeof(TYPE); b++)                                                              \
-                    CHECK((unsigned char)begin[k * sizeof(TYPE) + b] == 0xa5,                                          \
+                    CHECK((unsigned char)seen[k * sizeof(TYPE) + b] == 0xa5,                                           \
                           #NAME " alltoalls over %s: element %zu lies between the strides and was written", g->name,   \
                           k);                                                                                          \
         check_guard(g, "alltoalls", all * dst * sizeof(TYPE));                                                         \

@@ -19,8 +19,8 @@ static void families(const struct group *g, shmem_ctx_t ctx)
     uint64_t text[8], *to = box_of(me), got[8], old = 0, fetched = 0;
     const int pes[2] = {next, next};
     for (int i = 0; i < 8; i++) text[i] = VALUE(uint64_t, me, i, 1);
-    for (int i = 0; i < npes; i++) memset(box_of(i), 0, WORDS * sizeof *box);
-    signals[0] = signals[1] = signals[2] = 0;
+    lay_byte(box, 0, (size_t)npes * WORDS * sizeof *box);
+    lay_byte(signals, 0, 3 * sizeof *signals);
     shmem_team_sync(g->team);
     shmem_ctx_uint64_p(ctx, to, text[0], next);
     shmem_ctx_uint64_put(ctx, to + 1, text, 8, next);
@@ -48,7 +48,9 @@ static void families(const struct group *g, shmem_ctx_t ctx)
     shmem_ctx_uint64_iget(ctx, got, to + 17, 1, 2, 4, next);
     CHECK(!memcmp(got, text, 32), "%s: iget", g->name);
     shmem_team_sync(g->team);
-    const uint64_t *in = box_of(g->pe[before]);
+    uint64_t in[WORDS], s[3];
+    look(in, box_of(g->pe[before]), sizeof in);
+    look(s, signals, sizeof s);
     for (int i = 0; i < 8; i++) {
         uint64_t want = VALUE(uint64_t, g->pe[before], i, 1);
         CHECK_NUM(in[1 + i], want, "%s: put, word %d", g->name, i);
@@ -61,7 +63,7 @@ static void families(const struct group *g, shmem_ctx_t ctx)
     CHECK_NUM(in[41], VALUE(uint64_t, g->pe[before], 2, 1) + 1, "%s: add", g->name);
     CHECK_NUM(in[43], VALUE(uint64_t, g->pe[before], 4, 1), "%s: swap", g->name);
     CHECK_NUM(in[44], VALUE(uint64_t, g->pe[before], 5, 1), "%s: or", g->name);
-    CHECK_NUM(signals[0] + signals[1] * 10 + signals[2] * 100, 651u, "%s: signals", g->name);
+    CHECK_NUM(s[0] + s[1] * 10 + s[2] * 100, 651u, "%s: signals", g->name);
     shmem_team_sync(g->team);
 }
 
@@ -116,8 +118,10 @@ static void many(void)
     for (int k = 0; k < MANY; k++) shmem_ctx_uint64_p(ctx[k], box_of(me) + k % WORDS, (uint64_t)k, right);
     for (int k = 0; k < MANY; k++) shmem_ctx_destroy(ctx[k]);
     shmem_sync_all();
+    uint64_t in[WORDS];
+    look(in, box_of(left), sizeof in);
     for (int k = 0; k < WORDS; k++)
-        CHECK_NUM(box_of(left)[k], (uint64_t)((MANY - 1 - k) / WORDS * WORDS + k), "word %d", k);
+        CHECK_NUM(in[k], (uint64_t)((MANY - 1 - k) / WORDS * WORDS + k), "word %d", k);
     shmem_ctx_t last = SHMEM_CTX_INVALID, next;
     for (int k = 0; k < 20000; k++) {
         CHECK_NUM(shmem_ctx_create(0, &next), 0, "round %d", k);
@@ -136,7 +140,7 @@ static void team_first(void)
     for (int k = 0; k < 3; k++) CHECK_NUM(shmem_team_create_ctx(team, k == 2 ? SHMEM_CTX_SERIALIZED : 0, &ctx[k]), 0, "%d", k);
     for (int k = 0; k < 3; k++) shmem_ctx_uint64_p(ctx[k], box_of(me) + k, 900 + (uint64_t)k, npes - 1 - right);
     shmem_team_destroy(team);
-    for (int k = 0; k < 3; k++) CHECK_NUM(box_of(left)[k], 900 + (uint64_t)k, "context %d", k);
+    for (int k = 0; k < 3; k++) CHECK_NUM(LOOK(box_of(left) + k), 900 + (uint64_t)k, "context %d", k);
     shmem_barrier_all();
 }
 

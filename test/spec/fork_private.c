@@ -1,6 +1,6 @@
 /* fork keeps its meaning although static data is shared: the child has a copy of its own as it was at the
  * fork, while peers write to the parent's all the time and a second thread is in malloc and stdio. The heap
- * stays shared. */
+ * stays shared; the word there is one that the CPU can reach, whatever the kind of the heap. */
 /* timeout: 120 */
 #include "check.h"
 
@@ -78,7 +78,7 @@ int main(void)
 {
     check_start();
     pthread_t thread;
-    long *heap = shmem_calloc(1, sizeof *heap);
+    long *heap = shmem_malloc_with_hints(sizeof *heap, SHMEM_MALLOC_ATOMICS_REMOTE);
     long rounds = ROUNDS / npes;
     if (pipe(to_child) || pipe(to_parent) || pthread_create(&thread, NULL, busy, NULL)) return 1;
     for (long i = 1; i <= rounds && check_failures < 5; i++)

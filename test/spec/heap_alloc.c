@@ -11,12 +11,13 @@ static size_t size_of(int i)
     return i < 40 ? (size_t)i * 7 + 1 : (size_t)1 << (i - 36);
 }
 
-/* The neighbour's block lies as far from its first block as it does here. */
-static void check_offsets(unsigned char *block[BLOCKS])
+/* The neighbour's block lies as far from its first block as it does here: the first of the same heap, where those with
+ * hints and those without, which alternate, may be of two. */
+static void check_offsets(unsigned char *block[BLOCKS], int heaps)
 {
     uint64_t theirs[BLOCKS];
     for (int i = 0; i < BLOCKS; i++)
-        where[i] = (uint64_t)(block[i] - block[0]);
+        where[i] = (uint64_t)(block[i] - block[i % heaps]);
     shmem_barrier_all();
     shmem_getmem(theirs, where, sizeof theirs, right);
     for (int i = 0; i < BLOCKS; i++)
@@ -32,6 +33,15 @@ static void check_disjoint(unsigned char *block[BLOCKS])
                   "blocks %d and %d overlap", i, k);
 }
 
+static void check_block(const unsigned char *block, int i, int round)
+{
+    unsigned char *seen = malloc(size_of(i));
+    look(seen, block, size_of(i));
+    for (size_t k = 0; k < size_of(i); k++)
+        CHECK_NUM(seen[k], VALUE(unsigned char, left, (uint64_t)i << 24 | k, round), "block %d byte %zu", i, k);
+    free(seen);
+}
+
 /* The left neighbour fills the blocks here; every byte is looked at. */
 static void check_contents(unsigned char *block[BLOCKS], int round)
 {
@@ -44,9 +54,7 @@ static void check_contents(unsigned char *block[BLOCKS], int round)
     }
     shmem_barrier_all();
     for (int i = 0; i < BLOCKS; i++)
-        for (size_t k = 0; k < size_of(i); k++)
-            CHECK_NUM(block[i][k], VALUE(unsigned char, left, (uint64_t)i << 24 | k, round),
-                      "block %d byte %zu", i, k);
+        check_block(block[i], i, round);
     shmem_barrier_all();
 }
 
@@ -60,7 +68,7 @@ static void test_blocks(void)
         CHECK((uintptr_t)block[i] % 16 == 0, "%p", (void *)block[i]);
     }
     check_disjoint(block);
-    check_offsets(block);
+    check_offsets(block, 2);
     check_contents(block, 1);
     /* half of them go and come again, of other sizes in between; the others keep what they hold */
     for (int i = 0; i < BLOCKS; i += 2)
@@ -68,14 +76,12 @@ static void test_blocks(void)
     char *between = shmem_malloc(12345);
     CHECK(between != NULL, "12345 bytes");
     for (int i = 1; i < BLOCKS; i += 2)
-        for (size_t k = 0; k < size_of(i); k++)
-            CHECK_NUM(block[i][k], VALUE(unsigned char, left, (uint64_t)i << 24 | k, 1), "block %d byte %zu",
-                      i, k);
+        check_block(block[i], i, 1);
     for (int i = 0; i < BLOCKS; i += 2)
         block[i] = shmem_malloc(size_of(i));
     shmem_free(between);
     check_disjoint(block);
-    check_offsets(block);
+    check_offsets(block, 1);
     check_contents(block, 2);
     for (int i = BLOCKS - 1; i >= 0; i--)
         shmem_free(block[i]);
@@ -93,17 +99,19 @@ static void test_calloc(void)
         void *before = shmem_malloc(16);
         unsigned char *block = shmem_malloc(n);
         void *behind = shmem_malloc(16);
-        memset(block, 0xa5, n);
+        lay_byte(block, 0xa5, n);
         shmem_barrier_all();
         shmem_free(block);
         block = shmem_calloc(shapes[i].count, shapes[i].size);
         CHECK(block != NULL, "%zu bytes", n);
         /* zero on every PE at once, this one's and the neighbour's */
-        unsigned char *theirs = malloc(n);
+        unsigned char *ours = malloc(n), *theirs = malloc(n);
         shmem_getmem(theirs, block, n, right);
+        look(ours, block, n);
         for (size_t k = 0; k < n; k++)
-            wrong += block[k] != 0 || theirs[k] != 0;
+            wrong += ours[k] != 0 || theirs[k] != 0;
         CHECK_NUM(wrong, (size_t)0, "bytes that are not zero in %zu", n);
+        free(ours);
         free(theirs);
         shmem_free(block);
         shmem_free(before);
@@ -117,11 +125,11 @@ static void test_align(void)
 {
     void *block[24];
     int n = 0;
-    for (size_t align = sizeof(void *); align <= (size_t)1 << 20; align *= 2) {
+    for (size_t align = sizeof(void *); align <= (size_t)8 << 20; align *= 2) {
         char *odd = shmem_malloc(24);
         block[n] = shmem_align(align, align / 2 + 3);
         CHECK(block[n] != NULL && (uintptr_t)block[n] % align == 0, "%p, alignment %zu", block[n], align);
-        memset(block[n], me, align / 2 + 3);
+        lay_byte(block[n], me, align / 2 + 3);
         n++;
         shmem_free(odd);
     }
@@ -138,7 +146,7 @@ static void test_hints(void)
         CHECK(block != NULL, "hints %lx", (unsigned long)hints[i]);
         shmem_long_p(block, hints[i] ^ me, right);
         shmem_barrier_all();
-        CHECK_NUM(*block, hints[i] ^ left, "hints %lx", (unsigned long)hints[i]);
+        CHECK_NUM(LOOK(block), hints[i] ^ left, "hints %lx", (unsigned long)hints[i]);
         shmem_free(block);
     }
     CHECK(shmem_malloc_with_hints(0, SHMEM_MALLOC_ATOMICS_REMOTE) == NULL, "no bytes");
@@ -157,8 +165,8 @@ static void test_all_of_it(void)
         CHECK(shmem_malloc(1) == NULL, "a byte more");
         CHECK(shmem_calloc(1, 1) == NULL && shmem_align(64, 64) == NULL, "a byte more");
         shmem_barrier_all();
-        CHECK_NUM(all[0], (unsigned char)(left + 1), "the first byte");
-        CHECK_NUM(all[size - 1], (unsigned char)(left + 2), "the last byte");
+        CHECK_NUM(LOOK(all), (unsigned char)(left + 1), "the first byte");
+        CHECK_NUM(LOOK(all + size - 1), (unsigned char)(left + 2), "the last byte");
         shmem_free(all);
         CHECK(shmem_malloc(size + 1) == NULL && shmem_malloc(SIZE_MAX) == NULL, "more than the heap");
     }

@@ -75,7 +75,7 @@ static void test_free_entry(void)
 {
     for (int round = 0; round < 20; round++) {
         long *block = shmem_malloc(1 << 20);
-        block[5] = 1000 + me;
+        LAY(&block[5], 1000 + me);
         shmem_barrier_all();
         if (me % 2 == round % 2) {
             linger();

@@ -1,3 +1,4 @@
+/* not-for-devices: it is about the pages of the host's heap */
 /* Memory of freed blocks: given back to the system, and zero when it comes again; the heap costs what is
  * touched. */
 /* env: SHMEM_SYMMETRIC_SIZE=4G */

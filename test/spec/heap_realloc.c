@@ -5,15 +5,21 @@
 
 static void fill(unsigned char *block, size_t from, size_t to, int round)
 {
+    unsigned char *text = malloc(to - from + 1);
     for (size_t k = from; k < to; k++)
-        shmem_uchar_p(block + k, VALUE(unsigned char, me, k, round), right);
+        text[k - from] = VALUE(unsigned char, me, k, round);
+    if (from < to) shmem_putmem(block + from, text, to - from, right);
+    free(text);
     shmem_barrier_all();
 }
 
 static void check_filled(const unsigned char *block, size_t n, int round)
 {
+    unsigned char *seen = malloc(n);
+    look(seen, block, n);
     for (size_t k = 0; k < n; k++)
-        CHECK_NUM(block[k], VALUE(unsigned char, left, k, round), "byte %zu of %zu, round %d", k, n, round);
+        CHECK_NUM(seen[k], VALUE(unsigned char, left, k, round), "byte %zu of %zu, round %d", k, n, round);
+    free(seen);
 }
 
 /* What the right neighbour holds was put there by this PE: the copy is complete there as soon as realloc
@@ -54,9 +60,10 @@ static void test_sizes(void)
 static void test_late(void)
 {
     enum { N = 200000 };
+    static unsigned char seen[N];
     for (int round = 0; round < 5; round++) {
         unsigned char *block = shmem_malloc(N), *wall = shmem_malloc(16);
-        memset(block, round, N);
+        lay_byte(block, round, N);
         shmem_barrier_all();
         if (me == round % npes)
             for (volatile long i = 0; i < 3000000; i++) {
@@ -65,10 +72,11 @@ static void test_late(void)
         shmem_uchar_p(block, (unsigned char)(100 + me), right); /* at once */
         shmem_uchar_p(block + N - 1, (unsigned char)(100 + me), right);
         shmem_barrier_all();
-        CHECK_NUM(block[0], (unsigned char)(100 + left), "first byte, round %d", round);
-        CHECK_NUM(block[N - 1], (unsigned char)(100 + left), "last byte, round %d", round);
+        look(seen, block, N);
+        CHECK_NUM(seen[0], (unsigned char)(100 + left), "first byte, round %d", round);
+        CHECK_NUM(seen[N - 1], (unsigned char)(100 + left), "last byte, round %d", round);
         for (int k = 1; k < N - 1; k++)
-            CHECK_NUM(block[k], (unsigned char)round, "byte %d", k);
+            CHECK_NUM(seen[k], (unsigned char)round, "byte %d", k);
         shmem_free(block);
         shmem_free(wall);
     }

@@ -1,3 +1,4 @@
+/* not-for-devices: behind finalize there is no get, and the memory of a device is given back */
 /* shmemx_keep_memory: what was allocated can be read behind finalize, one's own and what a peer wrote; peers' heaps
  * stay mapped, too; the next init makes another heap; descriptors do not pile up. */
 #include <shmemx.h>

@@ -24,13 +24,15 @@ static shmem_ctx_t ctx;
 #define TEST_PUT(TYPE, NAME, what, put)                 \
     do {                                                \
         round++;                                        \
-        FILL(TYPE, dest, 77, round);                    \
+        FILL(TYPE, seen, 77, round);                    \
+        lay(dest, seen, sizeof seen);                   \
         for (int i = 0; i < N; i++)                     \
             mine[i] = VALUE(TYPE, me, i, round);        \
         shmem_barrier_all();                            \
         put;                                            \
         shmem_barrier_all();                            \
-        CHECK_ALL(TYPE, NAME, dest, left, round, what); \
+        look(seen, dest, sizeof seen);                  \
+        CHECK_ALL(TYPE, NAME, seen, left, round, what); \
         shmem_barrier_all();                            \
     } while (0)
 
@@ -38,7 +40,8 @@ static shmem_ctx_t ctx;
 #define TEST_GET(TYPE, NAME, what, get)                 \
     do {                                                \
         round++;                                        \
-        FILL(TYPE, dest, me, round);                    \
+        FILL(TYPE, seen, me, round);                    \
+        lay(dest, seen, sizeof seen);                   \
         FILL(TYPE, got, 55, round);                     \
         shmem_barrier_all();                            \
         get;                                            \
@@ -51,7 +54,7 @@ static shmem_ctx_t ctx;
     static void test_##NAME(TYPE *dest, const char *where)                                                   \
     {                                                                                                        \
         static int round;                                                                                    \
-        TYPE mine[N], got[N + 2 * EDGE], *d = dest + EDGE, *g = got + EDGE;                                  \
+        TYPE mine[N], got[N + 2 * EDGE], seen[N + 2 * EDGE], *d = dest + EDGE, *g = got + EDGE;              \
         TEST_PUT(TYPE, NAME, where, shmem_##NAME##_put(d, mine, N, right));                                  \
         TEST_PUT(TYPE, NAME, where, shmem_ctx_##NAME##_put(SHMEM_CTX_DEFAULT, d, mine, N, right));           \
         TEST_PUT(TYPE, NAME, where, (shmem_ctx_##NAME##_put(ctx, d, mine, N, right), shmem_ctx_quiet(ctx))); \
@@ -84,13 +87,15 @@ static shmem_ctx_t ctx;
         });                                                                                                  \
         /* oneself: what is there afterwards is what left says of itself */                                  \
         round++;                                                                                             \
-        FILL(TYPE, dest, 77, round);                                                                         \
+        FILL(TYPE, seen, 77, round);                                                                         \
+        lay(dest, seen, sizeof seen);                                                                        \
         for (int i = 0; i < N; i++)                                                                          \
             mine[i] = VALUE(TYPE, me, i, round);                                                             \
         shmem_##NAME##_put(d, mine, N - 1, me);                                                              \
         shmem_##NAME##_p(d + N - 1, mine[N - 1], me);                                                        \
         shmem_quiet();                                                                                       \
-        CHECK_ALL(TYPE, NAME, dest, me, round, "to oneself");                                                \
+        look(seen, dest, sizeof seen);                                                                       \
+        CHECK_ALL(TYPE, NAME, seen, me, round, "to oneself");                                                \
         FILL(TYPE, got, 55, round);                                                                          \
         shmem_##NAME##_get(g, d, N - 1, me);                                                                 \
         g[N - 1] = shmem_##NAME##_g(d + N - 1, me);                                                          \
@@ -147,10 +152,10 @@ static void fill_bytes(unsigned char *bytes, size_t n, size_t at, int pe, int ro
 static void test_untyped_way(const struct untyped *u, unsigned char *dest, size_t nelems, size_t at, int way)
 {
     static int round;
-    __attribute__((aligned(16))) unsigned char mine[1200], got[1200];
+    __attribute__((aligned(16))) unsigned char mine[1200], got[1200], seen[1200];
     size_t n = nelems * u->size;
     round++;
-    memset(dest, 0xee, n + 2 * at);
+    lay_byte(dest, 0xee, n + 2 * at);
     fill_bytes(mine, n, at, me, round);
     shmem_barrier_all();
     switch (way) {
@@ -169,7 +174,8 @@ static void test_untyped_way(const struct untyped *u, unsigned char *dest, size_
     }
     shmem_ctx_quiet(ctx);
     shmem_barrier_all();
-    check_bytes(dest, n, at, left, round, u->name);
+    look(seen, dest, n + 2 * at);
+    check_bytes(seen, n, at, left, round, u->name);
     memset(got, 0xee, sizeof got);
     switch (way) {
     case 0:
@@ -221,8 +227,9 @@ static void test_large(void)
             mine[k] = (uint32_t)(k * 2654435761u) ^ (uint32_t)me;
         shmem_uint32_put(dest, mine, n, right);
         shmem_barrier_all();
+        look(mine, dest, n * sizeof *mine);
         for (size_t k = 0; k < n; k++)
-            wrong += dest[k] != ((uint32_t)(k * 2654435761u) ^ (uint32_t)left);
+            wrong += mine[k] != ((uint32_t)(k * 2654435761u) ^ (uint32_t)left);
         CHECK_NUM(wrong, (size_t)0, "elements of %zu that were put", n);
         shmem_uint32_get(mine, dest, n, left); /* there lies what came from its own left */
         uint32_t from = (uint32_t)((left + npes - 1) % npes);
@@ -243,7 +250,7 @@ static void test_everybody(void)
         shmem_long_p(&table[me], 1000L * me + pe, pe);
     shmem_barrier_all();
     for (int pe = 0; pe < npes; pe++) {
-        CHECK_NUM(table[pe], 1000L * pe + me, "from PE %d", pe);
+        CHECK_NUM(LOOK(&table[pe]), 1000L * pe + me, "from PE %d", pe);
         CHECK_NUM(shmem_long_g(&table[me], pe), 1000L * me + pe, "at PE %d", pe);
     }
     shmem_barrier_all();

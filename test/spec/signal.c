@@ -48,9 +48,10 @@ static size_t count_of(uint64_t n)
             mine[i] = VALUE(TYPE, me, i, id);                                 \
         PUT;                                                                  \
         receive(op);                                                          \
+        look(in, dest, sizeof in);                                            \
         for (size_t i = 0; i < N; i++) {                                      \
             if (i < n) before[i] = VALUE(TYPE, left, i, id);                  \
-            CHECK_NUM(dest[i], before[i], #NAME " element %zu of %zu", i, n); \
+            CHECK_NUM(in[i], before[i], #NAME " element %zu of %zu", i, n);   \
         }                                                                     \
         have_taken();                                                         \
     } while (0)
@@ -65,9 +66,10 @@ static size_t count_of(uint64_t n)
 #define DEFINE(TYPE, NAME)                                   \
     static void test_##NAME(TYPE *dest)                      \
     {                                                        \
-        static TYPE mine[N], before[N];                      \
+        static TYPE mine[N], before[N], in[N];               \
         for (size_t i = 0; i < N; i++)                       \
-            dest[i] = before[i] = VALUE(TYPE, me, i, 12345); \
+            before[i] = VALUE(TYPE, me, i, 12345);           \
+        lay(dest, before, sizeof before);                    \
         shmem_barrier_all();                                 \
         for (int turn = 0; turn < 3; turn++) {               \
             FORMS(TYPE, NAME, SHMEM_SIGNAL_SET);             \
@@ -99,9 +101,10 @@ static const struct untyped {
 
 static void test_untyped(unsigned char *dest)
 {
-    static __attribute__((aligned(16))) unsigned char mine[16 * N], expected[16 * N];
+    static __attribute__((aligned(16))) unsigned char mine[16 * N], expected[16 * N], in[16 * N];
     for (size_t k = 0; k < sizeof expected; k++)
-        dest[k] = expected[k] = VALUE(unsigned char, me, k, 54321);
+        expected[k] = VALUE(unsigned char, me, k, 54321);
+    lay(dest, expected, sizeof expected);
     shmem_barrier_all();
     for (int turn = 0; turn < 4 * 2 * 6 * 6; turn++) {
         const struct untyped *u = &untyped[turn % 6];
@@ -115,9 +118,10 @@ static void test_untyped(unsigned char *dest)
         if (form == 2) u->ctx_put(ctx, dest, mine, n, SIGNAL(op));
         if (form == 3) u->ctx_nbi(ctx, dest, mine, n, SIGNAL(op));
         receive(op);
+        look(in, dest, sizeof in);
         for (size_t k = 0; k < sizeof expected; k++) {
             if (k < n * u->size) expected[k] = VALUE(unsigned char, left, k, id);
-            CHECK_NUM(dest[k], expected[k], "put%s byte %zu of %zu elements", u->name, k, n);
+            CHECK_NUM(in[k], expected[k], "put%s byte %zu of %zu elements", u->name, k, n);
         }
         have_taken();
     }

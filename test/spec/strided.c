@@ -50,7 +50,8 @@ static struct shape draw(int pe, int round, bool blocks)
 #define ROUND(TYPE, NAME, blocks, PUT, GET)                                           \
     do {                                                                              \
         struct shape s = draw(me, round, blocks), theirs = draw(left, round, blocks); \
-        FILL(TYPE, dest, 70 + me, round);                                             \
+        FILL(TYPE, seen, 70 + me, round);                                             \
+        lay(dest, seen, sizeof seen);                                                 \
         FILL(TYPE, model, 70 + me, round);                                            \
         FILL(TYPE, source, me, round);                                                \
         shmem_barrier_all();                                                          \
@@ -59,9 +60,11 @@ static struct shape draw(int pe, int round, bool blocks)
         shmem_barrier_all();                                                          \
         FILL(TYPE, other, left, round);                                               \
         MODEL(model, other, theirs);                                                  \
-        CHECK_SPACE(dest, model, #NAME " put", theirs);                               \
+        look(seen, dest, sizeof seen);                                                \
+        CHECK_SPACE(seen, model, #NAME " put", theirs);                               \
         shmem_barrier_all();                                                          \
-        FILL(TYPE, dest, 170 + me, round);                                            \
+        FILL(TYPE, seen, 170 + me, round);                                            \
+        lay(dest, seen, sizeof seen);                                                 \
         FILL(TYPE, other, 170 + right, round);                                        \
         FILL(TYPE, source, 30, round);                                                \
         FILL(TYPE, model, 30, round);                                                 \
@@ -79,7 +82,7 @@ static struct shape draw(int pe, int round, bool blocks)
 #define DEFINE(TYPE, NAME)                                                                           \
     static void test_##NAME(TYPE *dest)                                                              \
     {                                                                                                \
-        static TYPE source[SPACE], model[SPACE], other[SPACE];                                       \
+        static TYPE source[SPACE], model[SPACE], other[SPACE], seen[SPACE];                          \
         session++;                                                                                   \
         for (int round = 0; round < ROUNDS; round++) {                                               \
             ROUND(TYPE, NAME, false, if (s.form) shmem_##NAME##_iput(AT, s.nblocks, right);          \
@@ -92,7 +95,8 @@ static struct shape draw(int pe, int round, bool blocks)
                   else shmem_ctx_##NAME##_ibget(ctx, FROM, s.block, s.nblocks, right));              \
         }                                                                                            \
         TYPE expected[SPACE];                                                                        \
-        FILL(TYPE, dest, me, 5);                                                                     \
+        FILL(TYPE, seen, me, 5);                                                                     \
+        lay(dest, seen, sizeof seen);                                                                \
         FILL(TYPE, expected, me, 5);                                                                 \
         shmem_barrier_all();                                                                         \
         struct shape s = {.dst = 3, .sst = 2};                                                       \
@@ -105,7 +109,8 @@ static struct shape draw(int pe, int round, bool blocks)
         shmem_##NAME##_ibput(AT, 0, 5, right);                                                       \
         shmem_##NAME##_ibget(AT, 2, 0, right);                                                       \
         shmem_barrier_all();                                                                         \
-        CHECK_SPACE(dest, expected, "nothing to do", s);                                             \
+        look(seen, dest, sizeof seen);                                                               \
+        CHECK_SPACE(seen, expected, "nothing to do", s);                                             \
         shmem_barrier_all();                                                                         \
     }
 
@@ -119,7 +124,7 @@ SHMEM_RMA_TYPES(DEFINE)
 #define DEFINE_SIZED(BITS, TYPE)                                                                  \
     static void test_sized_##BITS(TYPE *dest)                                                     \
     {                                                                                             \
-        static TYPE source[SPACE], model[SPACE], other[SPACE];                                    \
+        static TYPE source[SPACE], model[SPACE], other[SPACE], seen[SPACE];                       \
         session++;                                                                                \
         for (int round = 0; round < ROUNDS; round++) {                                            \
             ROUND(TYPE, BITS, false, if (s.form) shmem_iput##BITS(AT, s.nblocks, right);          \

@@ -13,14 +13,15 @@ static void meet(int pe, long round)
 {
     shmem_long_p(&seen[me], round, pe);
     CHECK_NUM(shmemx_sync_pe(pe), 0, "with PE %d", pe);
-    CHECK(seen[pe] >= round, "with PE %d: expected its store of round %ld, seen %ld", pe, round, seen[pe]);
-    CHECK(seen[pe] <= round + 1, "with PE %d: it is at round %ld, this PE at %ld", pe, seen[pe], round);
+    long theirs = LOOK(&seen[pe]);
+    CHECK(theirs >= round, "with PE %d: expected its store of round %ld, seen %ld", pe, round, theirs);
+    CHECK(theirs <= round + 1, "with PE %d: it is at round %ld, this PE at %ld", pe, theirs, round);
 }
 
 static void begin(void)
 {
     shmem_barrier_all();
-    for (int i = 0; i < npes; i++) seen[i] = 0;
+    lay_byte(seen, 0, (size_t)npes * sizeof *seen);
     shmem_barrier_all();
 }
 

@@ -13,9 +13,9 @@ static void use(shmem_team_t team, long round)
 {
     int n = shmem_team_n_pes(team), my = shmem_team_my_pe(team);
     long mine = round * 100 + my;
-    cell[0] = mine;
+    LAY(cell, mine);
     CHECK_NUM(shmem_long_sum_reduce(team, cell + 1, cell, 1), 0, "round %ld", round);
-    CHECK_NUM(cell[1], round * 100 * n + (long)n * (n - 1) / 2, "round %ld, team of %d", round, n);
+    CHECK_NUM(LOOK(cell + 1), round * 100 * n + (long)n * (n - 1) / 2, "round %ld, team of %d", round, n);
     shmem_team_sync(team); /* cell[1] is written again by the next use, of another team */
 }
 

@@ -90,6 +90,15 @@ int main(int argc, char **argv)
         if (me == 1) raise(SIGKILL);
         shmem_long_wait_until(&back, SHMEM_CMP_EQ, 99);
     }
+    if (!strcmp(argv[1], "torn")) { /* in the midst of large ones */
+        char *big = shmem_malloc(4 << 20), *own = calloc(1, 4 << 20);
+        if (me == 1) compute(0.5), raise(SIGKILL);
+        for (;;) {
+            shmem_putmem(big, own, 4 << 20, 1);
+            shmem_getmem(own, big, 4 << 20, 1);
+            shmem_getmem_nbi(own, big, 4 << 20, 1);
+        }
+    }
     if (!strcmp(argv[1], "again"))
         for (int i = 0; i < 5; i++) {
             shmem_long_p(&word, i, next);
@@ -127,4 +136,6 @@ grep -q 'cannot be reached' err && fail "exit: the connection had the first word
 ends 137 3 kill
 grep -q 'PE 1 .*signal 9' err || fail "kill: $(cat err)"
 grep -q 'cannot be reached' err && fail "kill: the connection had the first word: $(cat err)"
+ends 137 3 torn
+grep -q 'PE 1 .*signal 9' err || fail "torn: $(cat err)"
 exit 0

@@ -164,6 +164,11 @@ void hm_pe_signal(struct hm_guard *g, int pe, int sig);
 
 /* python.c: puts the package of a build tree in front of PYTHONPATH; installed copies of oshrun do nothing. */
 void hm_python_path(void);
+/* The folder above that of this program; false when it is not known. */
+bool hm_find_top(char *top, size_t size);
+/* --twin: finds the software NPU, for set_twin in the environments of the PEs; -ENOENT. */
+int hm_twin_find(void);
+void hm_twin_set(void);
 
 /* report.c: sentences about PEs. */
 void hm_report_end(struct hm_guard *g, int pe, pid_t pid, const char *how);

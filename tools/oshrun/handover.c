@@ -200,7 +200,7 @@ static void forget_outer_job(void)
 /* What the library and the transport read, and what finds the library. */
 static bool is_ours(const char *variable)
 {
-    static const char *const starts[] = {"SHMEM_", "SMA_", "UCX_", "LD_LIBRARY_PATH", "PYTHONPATH"};
+    static const char *const starts[] = {"SHMEM_", "SMA_", "UCX_", "HBMESH_TWIN", "LD_LIBRARY_PATH", "PYTHONPATH"};
     for (size_t i = 0; i < HM_COUNT(starts); i++)
         if (!strncmp(variable, starts[i], strlen(starts[i]))) return true;
     return false;
@@ -212,6 +212,7 @@ static void set_environment(const struct hm_run *run)
     hm_python_path();
     if (run->heap) setenv("SHMEM_SYMMETRIC_SIZE", run->heap, 1);
     if (run->check) setenv("SHMEM_CHECK", "1", 1);
+    hm_twin_set();
     if (run->verbose) setenv("SHMEM_PATHS", "on", 0);
 }
 

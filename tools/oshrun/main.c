@@ -260,6 +260,11 @@ int main(int argc, char **argv)
             puts("oshrun (hbmesh) " HM_VERSION);
         return fflush(stdout) == 0 ? 0 : 1;
     }
+    if (run.twin && hm_twin_find()) {
+        fputs("oshrun: --twin: the software NPU, libascendcl.so, is neither beside this program's folder (twin) nor installed\n",
+              stderr);
+        return 2;
+    }
     if (run.hosts || run.hostfile) return hm_handover(&run);
     if (hm_bind_prepare(&run) != 0) return 2;
     drop_outer_wire();

@@ -278,6 +278,9 @@ static void apply_switch(struct parse *p, enum option_id id)
     case OPTION_CHECK:
         p->run->check = true;
         break;
+    case OPTION_TWIN:
+        p->run->twin = true;
+        break;
     case OPTION_VERBOSE:
         p->run->verbose = true;
         break;

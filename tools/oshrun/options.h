@@ -24,7 +24,7 @@ struct hm_run {
     struct hm_program *programs;
     int nprograms;
     int npes; /* of all programs */
-    bool label, verbose, quiet, check, overload;
+    bool label, verbose, quiet, check, overload, twin;
     bool help, version; /* asked for: nothing else is to be done */
     enum hm_bind bind;
     int stdin_pe; /* or HM_STDIN_... */

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The folder above that of this program; false when it is not known. */
-static bool find_top(char *top, size_t size)
+bool hm_find_top(char *top, size_t size)
 {
     ssize_t n = readlink("/proc/self/exe", top, size - 1);
     if (n <= 0) return false;
@@ -37,7 +36,7 @@ void hm_python_path(void)
 {
     char top[PATH_MAX], list[PATH_MAX + 16384];
     const char *now = getenv("PYTHONPATH");
-    if (!find_top(top, sizeof top) || !is_there(top, "CMakeCache.txt") || !is_there(top, "python/shmem4py")) return;
+    if (!hm_find_top(top, sizeof top) || !is_there(top, "CMakeCache.txt") || !is_there(top, "python/shmem4py")) return;
     if (strlen(top) + sizeof "/python" > sizeof top) return;
     strcat(top, "/python");
     if (now && begins_with(now, top)) return;

@@ -44,7 +44,8 @@ static void add_address(char *text, size_t size, const struct hm_blocked *b)
 {
     add(text, size, " on address 0x%llx", (unsigned long long)b->addr);
     if (b->offset >= 0)
-        add(text, size, " (%s + 0x%llx)", b->in_heap ? "symmetric heap" : "static data",
+        add(text, size, " (%s + 0x%llx)",
+            b->in_heap == 2 ? "device heap" : b->in_heap ? "symmetric heap" : "static data",
             (unsigned long long)b->offset);
 }
 
@@ -97,6 +98,9 @@ static void describe(struct hm_guard *g, char *text, size_t size, const struct h
     case HM_BLOCKED_START:
         add_starters(g, text, size);
         break;
+    case HM_BLOCKED_AGENT:
+        add(text, size, " for the agent of PE %d, which is to change its device memory", b->pe);
+        break;
     default:
         break;
     }
@@ -107,7 +111,7 @@ static void describe(struct hm_guard *g, char *text, size_t size, const struct h
 static bool blocked_at(const struct hm_guard *g, int pe, int i, struct hm_blocked *b)
 {
     memcpy(b, &hm_hub_page(&g->hub, pe)->blocked[i], sizeof *b);
-    return b->kind > HM_BLOCKED_NOT && b->kind <= HM_BLOCKED_START;
+    return b->kind > HM_BLOCKED_NOT && b->kind <= HM_BLOCKED_AGENT;
 }
 
 void hm_report_end(struct hm_guard *g, int pe, pid_t pid, const char *how)

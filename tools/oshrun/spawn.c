@@ -170,6 +170,7 @@ static void set_environment(const struct hm_guard *g, int pe, int wire)
     if (g->run->heap) setenv("SHMEM_SYMMETRIC_SIZE", g->run->heap, 1);
     if (g->run->check) setenv("SHMEM_CHECK", "1", 1);
     if (g->run->verbose) setenv("SHMEM_PATHS", "on", 0);
+    hm_twin_set();
     hm_python_path();
     const struct hm_program *program = g->pes[pe].program;
     for (int i = 0; i < program->nset; i++)

@@ -4,6 +4,7 @@
 #include "machine.h"
 #include "base/memlimit.h"
 #include "base/os.h"
+#include "memkind/memkind.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -249,9 +250,26 @@ static const struct {
     {"limit on core files (-c)", look_core, NULL},
 };
 
+/* Kinds of memory beside that of the host. */
+static bool look_kind(unsigned i, struct hm_finding *f)
+{
+    static char name[32];
+    const struct hm_memkind *kind = hm_memkind_at(i);
+    const char *why = "none was found";
+    if (!kind) return false;
+    int n = kind->devices(&why);
+    snprintf(name, sizeof name, "memory: %s", kind->name);
+    *f = (struct hm_finding){.name = name, .instead = NULL};
+    if (n > 0)
+        say(f, true, kind->device ? "%d devices" : "available", n);
+    else
+        say(f, false, "%s", why);
+    return true;
+}
+
 bool hm_machine_look(unsigned i, struct hm_finding *f)
 {
-    if (i >= HM_COUNT(facilities)) return false;
+    if (i >= HM_COUNT(facilities)) return look_kind(i - HM_COUNT(facilities), f);
     *f = (struct hm_finding){.name = facilities[i].name, .instead = facilities[i].instead};
     facilities[i].look(f);
     return true;

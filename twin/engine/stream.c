@@ -388,7 +388,12 @@ int tw_stream_kernel(struct tw_stream *s, uint64_t ns, void (*fn)(void *), void 
     return tw_task_submit(s, t, false);
 }
 
-static void let_word(struct tw_task *t) { tw_let(t->word.memory); }
+static void let_word(struct tw_task *t)
+{
+    if (t->word.memory) tw_let(t->word.memory);
+}
+
+static int home_of_word(const struct tw_task *t) { return t->word.memory ? t->word.memory->home : -1; }
 
 static struct tw_task *word_task(int (*run)(struct tw_stream *, struct tw_task *), void *word, uint64_t value)
 {
@@ -397,10 +402,10 @@ static struct tw_task *word_task(int (*run)(struct tw_stream *, struct tw_task *
     if (!t) return NULL;
     t->settles = true;
     t->done = let_word;
-    t->word.word = (uint64_t *)(piece->secret + ((uintptr_t)word - piece->va));
+    t->word.word = piece ? (uint64_t *)(piece->secret + ((uintptr_t)word - piece->va)) : word; /* of the host */
     t->word.value = value;
-    t->word.memory = piece->physical;
-    tw_hold(piece->physical);
+    t->word.memory = piece ? piece->physical : NULL;
+    if (piece) tw_hold(piece->physical);
     TW_COUNT(words);
     return t;
 }
@@ -408,7 +413,7 @@ static struct tw_task *word_task(int (*run)(struct tw_stream *, struct tw_task *
 static int run_write(struct tw_stream *s, struct tw_task *t)
 {
     __atomic_store_n(t->word.word, t->word.value, __ATOMIC_SEQ_CST);
-    t->span = tw_clock_copy(TW_SET, -1, t->word.memory->home, 8, atomic_load(&s->clock));
+    t->span = tw_clock_copy(TW_SET, -1, home_of_word(t), 8, atomic_load(&s->clock));
     tw_stream_not_before(s, t->span.end);
     tw_note("write", s, s->device, -1, 8, t->span);
     return TW_OK;
@@ -440,7 +445,7 @@ static int run_await(struct tw_stream *s, struct tw_task *t)
         if (tries < 50) sched_yield();
         else usleep(tries < 500 ? 20 : 200);
     }
-    t->span = tw_clock_copy(TW_SET, -1, t->word.memory->home, 8, atomic_load(&s->clock));
+    t->span = tw_clock_copy(TW_SET, -1, home_of_word(t), 8, atomic_load(&s->clock));
     tw_stream_not_before(s, t->span.end);
     tw_note("await", s, s->device, -1, 8, t->span);
     return TW_OK;

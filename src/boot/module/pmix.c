@@ -93,15 +93,26 @@ static int module_fence_done(void)
     return state == 1 ? -EAGAIN : state < 0 ? state : 0;
 }
 
-static int module_get(int pe, const char *key, void *bytes, size_t size)
+/* Servers differ in what they have at hand behind a fence: the one of PRRTE fetches it when it is asked in earnest. */
+static pmix_status_t ask(int pe, const char *key, bool in_earnest, pmix_value_t **value)
 {
     pmix_proc_t of = me;
-    pmix_value_t *value;
     pmix_info_t info;
     bool yes = true;
+    int seconds = 30;
     of.rank = (pmix_rank_t)pe;
-    PMIX_INFO_LOAD(&info, PMIX_IMMEDIATE, &yes, PMIX_BOOL);
-    pmix_status_t status = PMIx_Get(&of, key, &info, 1, &value);
+    if (in_earnest)
+        PMIX_INFO_LOAD(&info, PMIX_TIMEOUT, &seconds, PMIX_INT);
+    else
+        PMIX_INFO_LOAD(&info, PMIX_IMMEDIATE, &yes, PMIX_BOOL);
+    return PMIx_Get(&of, key, &info, 1, value);
+}
+
+static int module_get(int pe, const char *key, bool fenced, void *bytes, size_t size)
+{
+    pmix_value_t *value;
+    pmix_status_t status = ask(pe, key, false, &value);
+    if (status != PMIX_SUCCESS && fenced) status = ask(pe, key, true, &value);
     if (status != PMIX_SUCCESS)
         return status == PMIX_ERR_UNREACH || status == PMIX_ERR_LOST_CONNECTION ? -EPIPE : -EAGAIN;
     bool fits = value->type == PMIX_BYTE_OBJECT && value->data.bo.size == size;

@@ -20,8 +20,9 @@ struct hm_pmix {
     int (*fence)(void);
     /* 0: they have all come, -EAGAIN: not yet, or -errno. */
     int (*fence_done)(void);
-    /* What PE `pe` has put: 0, -EAGAIN: it is not known here, or -errno. Does not wait for it. */
-    int (*get)(int pe, const char *key, void *value, size_t size);
+    /* What PE `pe` has put: 0, -EAGAIN: it is not known here, or -errno. Does not wait for it, unless the PE has passed a
+     * fence since (`fenced`) and the server must fetch it. */
+    int (*get)(int pe, const char *key, bool fenced, void *value, size_t size);
     /* Has the launcher put it on this machine? */
     bool (*is_local)(int pe);
     /* May be opened again. */

@@ -34,8 +34,9 @@ static int lane_make(struct hm_lane **lane)
     hm_ucx_signals_back(&before);
     if (e) goto free_memory;
     ucs_status_t status = hm_ucx_hear_keys(l->worker, l);
+    if (status == UCS_OK) status = hm_ucx_hear_streams(l->worker, l);
     if (status != UCS_OK) {
-        e = hm_ucx_say("a worker cannot be told of keys", status);
+        e = hm_ucx_say("a worker cannot be told of messages", status);
         goto close_worker;
     }
     l->link = link;
@@ -109,7 +110,7 @@ static struct hm_ucx_link *link_make(struct hm_lane *lane, int pe)
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                       UCP_EP_PARAM_FIELD_ERR_HANDLER,
         .address = (const ucp_address_t *)a->worker,
-        .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+        .err_mode = hm_ucx_has_old_protocols() ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE,
         .err_handler = {.cb = on_error, .arg = link},
     };
     ucs_status_t status = ucp_ep_create(lane->worker, &params, &link->ep);
@@ -209,12 +210,14 @@ void hm_ucx_wait(struct hm_lane *lane, ucs_status_ptr_t request, int pe)
     hm_ucx_check(status, pe);
 }
 
-void hm_ucx_wait_few(struct hm_lane *lane, uint32_t most)
+void hm_ucx_wait_count(struct hm_lane *lane, const uint32_t *unfinished, uint32_t most)
 {
     int still = 0;
-    while (__atomic_load_n(&lane->unfinished, __ATOMIC_ACQUIRE) > most)
+    while (__atomic_load_n(unfinished, __ATOMIC_ACQUIRE) > most)
         hm_ucx_turn(lane, &still);
 }
+
+void hm_ucx_wait_few(struct hm_lane *lane, uint32_t most) { hm_ucx_wait_count(lane, &lane->unfinished, most); }
 
 void hm_ucx_request_done(void *request, ucs_status_t status, void *arg)
 {

@@ -58,6 +58,21 @@ static void sent_done(void *request, ucs_status_t status, void *sent)
     finish(sent, status);
 }
 
+/* Has all that this lane was given so far left UCX's buffers, as nothing was under way before the last message? Then the
+ * progress thread need not look after it, nor stand in the way of who comes next. A flush that has nothing to wait for says
+ * so at once; any other goes on by itself. */
+static bool has_left(struct hm_ucx_link *link, uint64_t now)
+{
+    struct hm_lane *lane = link->lane;
+    if (now - 1 != __atomic_load_n(&lane->drained, __ATOMIC_SEQ_CST)) return false;
+    ucp_request_param_t param = {0};
+    ucs_status_ptr_t request = ucp_ep_flush_nbx(link->ep, &param);
+    if (UCS_PTR_IS_PTR(request)) ucp_request_free(request);
+    if (request) return false;
+    hm_ucx_drained(lane, now);
+    return true;
+}
+
 /* `inside` is for callers that progress the lane: this one does not. */
 void hm_ucx_message(struct hm_lane *lane, int pe, const void *from, size_t bytes, void (*done)(void *arg), void *arg)
 {
@@ -71,14 +86,19 @@ void hm_ucx_message(struct hm_lane *lane, int pe, const void *from, size_t bytes
         .cb.send = sent_done,
         .user_data = sent,
     };
+    __atomic_fetch_add(&lane->speaking, 1, __ATOMIC_SEQ_CST);
     __atomic_fetch_add(&lane->sending, 1, __ATOMIC_SEQ_CST);
     ucs_status_ptr_t request = ucp_am_send_nbx(link->ep, HM_UCX_MESSAGE, &sent->head, sizeof sent->head, from, bytes, &param);
     uint64_t now = __atomic_add_fetch(&lane->issued, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&lane->spoken, now, __ATOMIC_RELEASE);
-    if (UCS_PTR_IS_PTR(request)) {
-        hm_ucx_thread_send();
-    } else {
+    bool waits = UCS_PTR_IS_PTR(request), left = false;
+    if (!waits) {
         finish(sent, UCS_PTR_STATUS(request));
-        if (now - 1 == __atomic_load_n(&lane->drained, __ATOMIC_SEQ_CST)) hm_ucx_thread_kick();
+        left = has_left(link, now);
     }
+    __atomic_fetch_sub(&lane->speaking, 1, __ATOMIC_SEQ_CST);
+    if (waits)
+        hm_ucx_thread_send();
+    else if (!left && now - 1 == __atomic_load_n(&lane->drained, __ATOMIC_SEQ_CST))
+        hm_ucx_thread_kick();
 }

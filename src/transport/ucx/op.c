@@ -16,27 +16,44 @@ static ucp_request_param_t unattended(struct hm_ucx_link *link)
                                  .user_data = link};
 }
 
+static struct hm_place beyond(struct hm_place place, size_t n)
+{
+    place.offset += n;
+    return place;
+}
+
+/* How much of a put has gone in pieces: 0 or nearly all. */
+static size_t streamed(struct hm_ucx_link *link, struct hm_place to, const void *from, size_t bytes,
+                       uint32_t *unfinished)
+{
+    return hm_ucx_streams(link, bytes) ? hm_ucx_stream_put(link, to, from, bytes, unfinished) : 0;
+}
+
 /* Memory of another PE may be registered in extents: an operation that crosses from one to the next is two. */
 static void put_unattended(struct hm_ucx_link *link, struct hm_place to, const void *from, size_t bytes)
 {
-    for (size_t n; bytes; bytes -= n, to.offset += n, from = (const char *)from + n) {
+    size_t done = streamed(link, to, from, bytes, &link->lane->unfinished);
+    for (size_t n; done < bytes; done += n) {
         ucp_rkey_h key;
-        uint64_t at = hm_ucx_remote(link, to, &key);
+        uint64_t at = hm_ucx_remote(link, beyond(to, done), &key);
         ucp_request_param_t param = unattended(link);
-        n = hm_ucx_piece(link, to.offset, bytes);
-        hm_ucx_note(link, ucp_put_nbx(link->ep, from, n, at, key, &param));
+        n = hm_ucx_piece(link, to.offset + done, bytes - done);
+        hm_ucx_note(link, ucp_put_nbx(link->ep, (const char *)from + done, n, at, key, &param));
     }
 }
 
 static void put_here(struct hm_lane *lane, struct hm_ucx_link *link, struct hm_place to, const void *from,
                      size_t bytes)
 {
-    for (size_t n; bytes; bytes -= n, to.offset += n, from = (const char *)from + n) {
+    uint32_t unfinished = 0;
+    size_t done = streamed(link, to, from, bytes, &unfinished);
+    for (size_t n; done < bytes; done += n) {
         ucp_rkey_h key;
-        uint64_t at = hm_ucx_remote(link, to, &key);
-        n = hm_ucx_piece(link, to.offset, bytes);
-        hm_ucx_wait(lane, ucp_put_nbx(link->ep, from, n, at, key, &plain), to.pe);
+        uint64_t at = hm_ucx_remote(link, beyond(to, done), &key);
+        n = hm_ucx_piece(link, to.offset + done, bytes - done);
+        hm_ucx_wait(lane, ucp_put_nbx(link->ep, (const char *)from + done, n, at, key, &plain), to.pe);
     }
+    hm_ucx_wait_count(lane, &unfinished, 0);
 }
 
 static void put(struct hm_lane *lane, struct hm_place to, const void *from, size_t bytes)
@@ -54,24 +71,29 @@ static void put_nbi(struct hm_lane *lane, struct hm_place to, const void *from, 
     hm_ucx_left(lane, true);
 }
 
-static void get(struct hm_lane *lane, void *to, struct hm_place from, size_t bytes)
+static void get_here(struct hm_lane *lane, struct hm_ucx_link *link, void *to, struct hm_place from, size_t bytes)
 {
-    hm_ucx_enter(lane);
-    struct hm_ucx_link *link = hm_ucx_link_to(lane, from.pe);
     for (size_t n; bytes; bytes -= n, from.offset += n, to = (char *)to + n) {
         ucp_rkey_h key;
         uint64_t at = hm_ucx_remote(link, from, &key);
         n = hm_ucx_piece(link, from.offset, bytes);
         hm_ucx_wait(lane, ucp_get_nbx(link->ep, to, n, at, key, &plain), from.pe);
     }
+}
+
+static void get(struct hm_lane *lane, void *to, struct hm_place from, size_t bytes)
+{
+    hm_ucx_enter(lane);
+    struct hm_ucx_link *link = hm_ucx_link_to(lane, from.pe);
+    if (hm_ucx_streams(link, bytes))
+        hm_ucx_stream_get(link, to, from, bytes);
+    else
+        get_here(lane, link, to, from, bytes);
     hm_ucx_left(lane, false);
 }
 
-static void get_nbi(struct hm_lane *lane, void *to, struct hm_place from, size_t bytes)
+static void get_unattended(struct hm_ucx_link *link, void *to, struct hm_place from, size_t bytes)
 {
-    hm_ucx_enter(lane);
-    hm_ucx_wait_few(lane, MOST_UNFINISHED);
-    struct hm_ucx_link *link = hm_ucx_link_to(lane, from.pe);
     for (size_t n; bytes; bytes -= n, from.offset += n, to = (char *)to + n) {
         ucp_rkey_h key;
         uint64_t at = hm_ucx_remote(link, from, &key);
@@ -79,6 +101,17 @@ static void get_nbi(struct hm_lane *lane, void *to, struct hm_place from, size_t
         n = hm_ucx_piece(link, from.offset, bytes);
         hm_ucx_note(link, ucp_get_nbx(link->ep, to, n, at, key, &param));
     }
+}
+
+static void get_nbi(struct hm_lane *lane, void *to, struct hm_place from, size_t bytes)
+{
+    hm_ucx_enter(lane);
+    hm_ucx_wait_few(lane, MOST_UNFINISHED);
+    struct hm_ucx_link *link = hm_ucx_link_to(lane, from.pe);
+    if (hm_ucx_streams(link, bytes))
+        hm_ucx_stream_get_nbi(link, to, from, bytes);
+    else
+        get_unattended(link, to, from, bytes);
     hm_ucx_left(lane, true);
 }
 

@@ -23,6 +23,7 @@ static const struct {
 } settings[] = {
     {"UCX_TLS", "TLS", "^sm", NULL},
     {"UCX_ATOMIC_MODE", "ATOMIC_MODE", "cpu", NULL},
+    {"UCX_PROTO_ENABLE", "PROTO_ENABLE", "n", NULL}, /* see hm_ucx_has_old_protocols */
     {"UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "128k", " tcp/"},
     {"UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "256k", " tcp/"},
     /* A port that is blocked is known after 7 s instead of 2 minutes; UCX 1.13 spoils the number of buffers with it. */
@@ -82,11 +83,22 @@ const char *hm_ucx_probe(void)
     return text;
 }
 
+/* UCX has two sets of protocols. The newer has no atomics by the CPU for endpoints that hear of errors, so the older is taken
+ * as long as UCX has it; later versions have put and get in the newer alone, and there endpoints do not hear of errors: that a
+ * PE has gone is told by the bootstrap's lifeline in any case. */
+bool hm_ucx_has_old_protocols(void)
+{
+    unsigned major, minor, release;
+    ucp_get_version(&major, &minor, &release);
+    return UCP_VERSION(major, minor) < UCP_VERSION(1, 21);
+}
+
 /* By this name, or, a setting of all devices for RDMA, for one way to use them: UCX_RC_RX_QUEUE_LEN, UCX_UD_VERBS_... */
 static bool is_the_users(const char *variable)
 {
     static const char general[] = "UCX_IB_";
     if (getenv(variable)) return true;
+    if (!strcmp(variable, "UCX_TCP_TX_SEG_SIZE") && getenv("UCX_TCP_RX_SEG_SIZE")) return true; /* which bounds it */
     if (strncmp(variable, general, sizeof general - 1)) return false;
     const char *tail = variable + sizeof general - 2; /* from the last _ on */
     size_t bytes = strlen(tail);
@@ -97,6 +109,13 @@ static bool is_the_users(const char *variable)
     return false;
 }
 
+/* Versions differ in whether a transport's own settings have the transport's name before them. */
+static ucs_status_t modify(ucp_config_t *config, const char *name, const char *variable, const char *value)
+{
+    ucs_status_t status = ucp_config_modify(config, name, value);
+    return status == UCS_OK ? status : ucp_config_modify(config, variable + strlen("UCX_"), value);
+}
+
 /* `transports`: what UCX says it uses; NULL: not known yet. */
 static ucs_status_t read_config(const char *transports, ucp_config_t **config)
 {
@@ -105,7 +124,8 @@ static ucs_status_t read_config(const char *transports, ucp_config_t **config)
     for (size_t i = 0; i < HM_COUNT(settings); i++) {
         const char *needs = settings[i].transport;
         if (is_the_users(settings[i].variable) || (needs && !(transports && strstr(transports, needs)))) continue;
-        status = ucp_config_modify(*config, settings[i].name, settings[i].value);
+        if (!strcmp(settings[i].name, "PROTO_ENABLE") && !hm_ucx_has_old_protocols()) continue;
+        status = modify(*config, settings[i].name, settings[i].variable, settings[i].value);
         if (status != UCS_OK)
             hm_ucx.host->say("warning", "UCX: cannot set %s to %s: %s", settings[i].variable, settings[i].value,
                              ucs_status_string(status));
@@ -194,6 +214,7 @@ static int open_target(void)
     if (e) return e;
     ucs_status_t status = hm_ucx_hear_messages();
     if (status == UCS_OK) status = hm_ucx_hear_keys(hm_ucx.target, NULL);
+    if (status == UCS_OK) status = hm_ucx_hear_streams(hm_ucx.target, NULL);
     if (status != UCS_OK) return hm_ucx_say("a worker cannot be told of messages", status);
     hm_ucx_memory_open();
     return 0;

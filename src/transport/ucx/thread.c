@@ -81,11 +81,17 @@ static void watch(struct hm_lane *lane, bool on)
     if (epoll_ctl(thread.epoll, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, lane->fd, &e) == 0) lane->watched = on;
 }
 
+/* What UCX knows of is done; gets of our own (stream.c) may not be. */
+static void note_flushed(struct hm_lane *lane)
+{
+    if (__atomic_load_n(&lane->unfinished, __ATOMIC_ACQUIRE) == 0) hm_ucx_drained(lane, lane->flushing);
+}
+
 /* By whoever progresses the lane then. */
 static void flushed(void *request, ucs_status_t status, void *arg)
 {
     struct hm_lane *lane = arg;
-    if (status == UCS_OK) hm_ucx_drained(lane, lane->flushing);
+    if (status == UCS_OK) note_flushed(lane);
     __atomic_store_n(&lane->flushes, 0, __ATOMIC_RELEASE);
     ucp_request_free(request);
 }
@@ -101,7 +107,7 @@ static void flush(struct hm_lane *lane)
     __atomic_store_n(&lane->flushes, 1, __ATOMIC_RELEASE);
     ucs_status_ptr_t request = ucp_worker_flush_nbx(lane->worker, &param);
     if (UCS_PTR_IS_PTR(request)) return;
-    if (!request) hm_ucx_drained(lane, lane->flushing);
+    if (!request) note_flushed(lane);
     __atomic_store_n(&lane->flushes, 0, __ATOMIC_RELEASE); /* an error comes to the endpoint, too */
 }
 
@@ -124,8 +130,11 @@ static bool help_speech(struct hm_lane *lane)
     return !lane->watched || ucp_worker_arm(lane->worker) == UCS_OK;
 }
 
+/* Who is just sending is left alone: he holds what the thread would spin for, perhaps off the core, and calls when
+ * something is left to do. */
 static bool has_speech(const struct hm_lane *lane)
 {
+    if (__atomic_load_n(&lane->speaking, __ATOMIC_SEQ_CST)) return false;
     if (__atomic_load_n(&lane->sending, __ATOMIC_SEQ_CST)) return true;
     return __atomic_load_n(&lane->spoken, __ATOMIC_ACQUIRE) > __atomic_load_n(&lane->drained, __ATOMIC_SEQ_CST) &&
            !__atomic_load_n(&lane->inside, __ATOMIC_SEQ_CST);

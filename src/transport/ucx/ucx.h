@@ -20,12 +20,16 @@ struct hm_ucx_key {
     ucp_rkey_h rkey;
 };
 
+/* Do all messages and puts of an endpoint take one TCP connection? */
+enum hm_ucx_streaming { HM_UCX_UNKNOWN, HM_UCX_YES, HM_UCX_NO };
+
 /* The way from one lane to one PE, made at the first use. */
 struct hm_ucx_link {
     int pe;
     unsigned shift; /* of offsets: to the number of the extent */
     struct hm_lane *lane;
     ucp_ep_h ep;
+    enum hm_ucx_streaming streaming;
     struct hm_ucx_key **keys[HM_SEGMENTS]; /* by extent; each is fetched at its first use */
 };
 
@@ -36,10 +40,12 @@ struct hm_lane {
     pthread_mutex_t making;    /* of links */
     uint64_t junk;             /* where results go that nobody wants */
     uint32_t unfinished;       /* requests whose callback has not come yet */
+    uint32_t asked;            /* bytes of large gets */
     /* A lane has something under way while issued and drained differ. */
     uint64_t issued, drained;
     uint64_t spoken;  /* `issued` behind the last message */
-    uint32_t sending; /* messages whose bytes are still needed */
+    uint32_t sending;  /* messages whose bytes are still needed */
+    uint32_t speaking; /* callers that are just sending one */
     uint32_t inside;  /* callers */
     bool unapplied;   /* atomics without result, since the last flush */
     /* the progress thread's */
@@ -78,6 +84,7 @@ struct hm_ucx {
 };
 extern struct hm_ucx hm_ucx;
 
+bool hm_ucx_has_old_protocols(void);
 int hm_ucx_errno(ucs_status_t status);
 /* Says what went wrong, returns -errno. */
 int hm_ucx_say(const char *what, ucs_status_t status);
@@ -116,11 +123,28 @@ size_t hm_ucx_piece(const struct hm_ucx_link *link, uint64_t offset, size_t byte
 void hm_ucx_keys_drop(struct hm_ucx_link *link);
 
 /* message.c */
-enum hm_ucx_message { HM_UCX_MESSAGE, HM_UCX_ASK_KEY, HM_UCX_TELL_KEY };
+enum hm_ucx_message {
+    HM_UCX_MESSAGE,
+    HM_UCX_ASK_KEY,
+    HM_UCX_TELL_KEY,
+    HM_UCX_PIECE,
+    HM_UCX_ASK_BLOCK,
+    HM_UCX_TELL_BLOCK
+};
 enum { HM_UCX_MESSAGE_MAX = 64 << 10 };
 ucs_status_t hm_ucx_on_message(ucp_worker_h worker, enum hm_ucx_message id, ucp_am_recv_callback_t call, void *arg);
 ucs_status_t hm_ucx_hear_messages(void);
 void hm_ucx_message(struct hm_lane *lane, int pe, const void *from, size_t bytes, void (*done)(void *arg), void *arg);
+
+/* stream.c: large puts and gets over TCP. */
+ucs_status_t hm_ucx_hear_streams(ucp_worker_h worker, struct hm_lane *lane); /* NULL: the target worker */
+bool hm_ucx_streams(struct hm_ucx_link *link, size_t bytes); /* is an operation of so many bytes one of these? */
+/* Sends the first part of a put, whose length it gives; the rest is to follow as a put of UCX's. `unfinished` counts
+ * what still needs `from`. */
+size_t hm_ucx_stream_put(struct hm_ucx_link *link, struct hm_place to, const void *from, size_t bytes,
+                         uint32_t *unfinished);
+void hm_ucx_stream_get(struct hm_ucx_link *link, void *to, struct hm_place from, size_t bytes);
+void hm_ucx_stream_get_nbi(struct hm_ucx_link *link, void *to, struct hm_place from, size_t bytes);
 
 /* lane.c */
 int hm_ucx_lane_open(struct hm_lane **lane);
@@ -136,7 +160,8 @@ void hm_ucx_enter(struct hm_lane *lane);
 void hm_ucx_left(struct hm_lane *lane, bool issued);
 /* Until the request is done, which is freed then. */
 void hm_ucx_wait(struct hm_lane *lane, ucs_status_ptr_t request, int pe);
-/* Until no more than `most` requests are unfinished. */
+/* Until that counts no more than `most`; and: until no more requests of the lane are unfinished. */
+void hm_ucx_wait_count(struct hm_lane *lane, const uint32_t *unfinished, uint32_t most);
 void hm_ucx_wait_few(struct hm_lane *lane, uint32_t most);
 /* One turn of a wait; `still` counts those in which nothing has moved. */
 void hm_ucx_turn(struct hm_lane *lane, int *still);

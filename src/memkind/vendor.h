@@ -1,0 +1,78 @@
+/* What the kinds of device.h share: a vendor's library loaded by a list of its functions, the text of the last failure, the
+ * table of attached heaps, and helper threads for what a stream calls.
+ */
+#ifndef HM_VENDOR_H
+#define HM_VENDOR_H
+
+#include <pthread.h>
+
+#include "base/base.h"
+
+/* --- the library --- */
+
+/* Functions that belong together are a set: 1, 2, 4 ...; 0: without it the kind is of no use. */
+struct hm_vendor_function {
+    const char *name;
+    void **at;
+    unsigned set;
+    bool optional;
+};
+
+struct hm_vendor {
+    const char *kind, *variable, *file; /* the variable names another file than `file` */
+    const char *const *homes;           /* variables of folders whose lib64 may hold it, up to NULL */
+    const struct hm_vendor_function *functions;
+    size_t n;
+    /* filled by open */
+    enum { HM_VENDOR_UNTRIED, HM_VENDOR_ABSENT, HM_VENDOR_HALF, HM_VENDOR_THERE } state;
+    unsigned missing;           /* the sets that are not whole */
+    const char *missing_name;   /* the first function of such a set that is not there */
+    char why[320];              /* not there, or half: a clause */
+};
+
+/* An option of the user's (option.def): NULL where it is not set, or "auto". */
+const char *hm_vendor_setting(const char *variable);
+
+/* Once in a process, any thread. Half a library is warned of, an absent one is said to who debugs. true: it is there.
+ * `whole(missing sets)` says whether the rest is enough. */
+bool hm_vendor_open(struct hm_vendor *v, bool (*whole)(unsigned missing));
+
+/* --- the last failure of the calling thread --- */
+
+const char *hm_vendor_why(void);
+void hm_vendor_say(const char *fmt, ...) HM_PRINTF(1, 2);
+
+/* --- attached heaps --- */
+
+struct hm_peer {
+    char *at;
+    size_t bytes;
+    int device;
+    bool near;       /* of this process's own device */
+    bool closed;     /* not for copies from and to the host */
+    bool mapped;     /* it was not opened by a key */
+    void *handle;    /* of the kind's own */
+    char key[80];    /* the same */
+};
+
+struct hm_peers {
+    pthread_rwlock_t lock;
+    struct hm_peer *peer;
+    size_t n, room;
+};
+#define HM_PEERS_NONE {.lock = PTHREAD_RWLOCK_INITIALIZER}
+
+int hm_peers_add(struct hm_peers *peers, const struct hm_peer *peer);
+/* Copies what is attached at the address (find: that the address is in). */
+bool hm_peers_find(struct hm_peers *peers, const void *at, struct hm_peer *found);
+bool hm_peers_take(struct hm_peers *peers, const void *at, struct hm_peer *taken); /* NULL: any */
+
+/* --- helpers --- */
+
+/* Runs fn on a thread that does nothing else until fn returns; from any thread, also one of the vendor's. -errno: no thread
+ * could be had. */
+int hm_helpers_run(void (*fn)(void *), void *arg);
+/* Waits until all have returned and ends the threads. */
+void hm_helpers_end(void);
+
+#endif

@@ -1,0 +1,6 @@
+/* args: 100000 */
+/* npes: 2 */
+/* timeout: 900 */
+/* label: long */
+/* A hundred thousand rounds. */
+#include "signal.c"
