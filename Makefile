@@ -30,7 +30,7 @@ build_tests = $(build) --target tests -- $(if $(wildcard $(BUILD)/build.ninja),-
 	echo 'hbmesh: some tests could not be built'
 ctest = cd '$(BUILD)' && $(dir $(shell command -v $(CMAKE)))ctest --output-on-failure -j $(J)
 
-.PHONY: all help setup demo demo-gnn check check-all check-roce bench doc install uninstall symbols clean
+.PHONY: all help setup demo demo-gnn demo-npu check check-all check-roce bench doc install uninstall symbols clean
 all:
 	@command -v $(CMAKE) >/dev/null || { echo 'CMake is missing. Install it and a C and C++ compiler' \
 		'(Debian: apt-get install cmake gcc g++), or let make demo or make check do that.'; exit 1; }
@@ -42,6 +42,7 @@ help:
 	@echo '                  package in $(BUILD)/python where python3 has NumPy and Python.h'
 	@echo 'make demo         install what is missing (apt-get), build, run examples/graph on $(NPES) PEs'
 	@echo 'make demo-gnn     the same for examples/gnn: a graph neural network in PyTorch, on $(NPES_GNN) PEs'
+	@echo 'make demo-npu     the same for examples/npu: $(NPES) NPUs in software as one global memory'
 	@echo 'make check        install what is missing (apt-get), build, run the tests'
 	@echo 'make check-all    the long tests too: stress, aarch64 under qemu'
 	@echo 'make check-roce   those over RDMA, in virtual machines with a soft device (installs and downloads what they need)'
@@ -74,6 +75,12 @@ demo-gnn: setup-demo-gnn
 		{ cat '$(BUILD)/build.log'; exit 1; }; } && \
 	PYTHONPATH='$(BUILD)/python' '$(BUILD)/bin/oshrun' -n $(NPES_GNN) "$$python" examples/gnn/gnn.py \
 		--out '$(BUILD)/gnn' $(DEMO_ARGS)
+
+demo-npu: setup-build
+	@echo 'hbmesh: building'
+	@mkdir -p '$(BUILD)' && $(MAKE) --no-print-directory all > '$(BUILD)/build.log' 2>&1 || \
+		{ cat '$(BUILD)/build.log'; exit 1; }
+	@OSHCC='$(BUILD)/bin/oshcc' OSHRUN='$(BUILD)/bin/oshrun' NPES=$(NPES) sh examples/npu/demo.sh
 
 check: setup-check all
 	@$(build_tests)

@@ -23,6 +23,12 @@ if [ -f "$(dirname "$(dirname "$OSHRUN")")/lib/hbmesh/libhbmesh-ucx.so" ]; then
     echo
 fi
 
+# Heaps on NPUs in software, in the modelled time of their links.
+if [ -f "$(dirname "$(dirname "$OSHRUN")")/twin/libascendcl.so" ]; then
+    sh "$here/device/run.sh" || :
+    echo
+fi
+
 # The Python package, where it was built. PYPI_PYTHON: an interpreter that has the package shmem4py of PyPI, to compare with.
 build=$(dirname "$(dirname "$OSHRUN")")
 python=$(sh "$here/../tools/python.sh" numpy Python.h 2>/dev/null) || exit 0

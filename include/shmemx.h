@@ -38,10 +38,17 @@
 #define SHMEMX_HAVE_IS_DESCENDANT 1
 #define SHMEMX_HAVE_OTHER_COPY 1
 #define SHMEMX_HAVE_INIT_ATTR 1
+#define SHMEMX_HAVE_ON_STREAM 1
 
 #define SHMEMX_INIT_WITH_UNIQUEID 1u
 
 #define SHMEMX_AGREE_MAX 128 /* bytes */
+
+/* What the functions _on_stream return beside 0: see shmem/extension.h. */
+#define SHMEMX_STREAM_UNSUPPORTED (-95)
+#define SHMEMX_STREAM_NO_MEMORY (-12)
+#define SHMEMX_STREAM_LOST (-19)
+#define SHMEMX_STREAM_REFUSED (-5)
 
 #define SHMEMX_TEAM_NODE SHMEM_TEAM_SHARED
 #define SHMEMX_MALLOC_NO_BARRIER (1L << 2)

@@ -15,7 +15,7 @@ import sys
 HEAD = '''"""Types of {module}. Made by python/make_stubs.py."""
 import enum
 from types import TracebackType
-from typing import Any, Mapping, NoReturn, Sequence, Tuple, Type, Union
+from typing import Any, Iterator, Literal, Mapping, NoReturn, Sequence, Tuple, Type, Union, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -23,13 +23,14 @@ from numpy.typing import DTypeLike, NDArray
 '''
 
 ALIASES = '''Number = Union[int, float, complex, np.number[Any]]
-# Arrays, and elements of symmetric arrays.
-Operand = Union[NDArray[Any], np.generic]
 Values = Union[Sequence[Number], NDArray[Any]]
 Numbers = Union[Sequence[int], NDArray[Any]]
 '''
 
-FLAT_TYPES = '''
+FLAT_TYPES = '''Memory = Union[NDArray[Any], 'DeviceArray']
+# Arrays, and elements of symmetric arrays.
+Operand = Union[Memory, np.generic]
+
 class Block:
     @property
     def number(self) -> int: ...
@@ -41,6 +42,44 @@ class Block:
     def freed(self) -> bool: ...
     @property
     def exports(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+
+class DeviceArray:
+    @property
+    def shape(self) -> Tuple[int, ...]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def itemsize(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def strides(self) -> Tuple[int, ...]: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def device(self) -> int: ...
+    @property
+    def address(self) -> int: ...
+    def copy_to_host(self, out: NDArray[Any] | None = ...) -> Any: ...
+    def copy_from_host(self, values: Any, /) -> None: ...
+    def item(self) -> Any: ...
+    def reshape(self, *shape: int | Sequence[int]) -> DeviceArray: ...
+    def free(self) -> None: ...
+    def __getitem__(self, key: Any) -> DeviceArray: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[DeviceArray]: ...
+    def __dlpack__(self, *, stream: Any = ..., max_version: Tuple[int, int] | None = ...,
+                   dl_device: Tuple[int, int] | None = ..., copy: bool | None = ...) -> Any: ...
+    def __dlpack_device__(self) -> Tuple[int, int]: ...
+    def __enter__(self) -> DeviceArray: ...
+    def __exit__(self, kind: Type[BaseException] | None = ..., value: BaseException | None = ...,
+                 trace: TracebackType | None = ...) -> None: ...
 
 class Array(np.ndarray[Any, Any]):
     def free(self) -> None: ...
@@ -62,7 +101,10 @@ rc: Rc
 __version__: str
 '''
 
-SHMEM_TYPES = '''
+SHMEM_TYPES = '''Memory = NDArray[Any]
+# Arrays, and elements of symmetric arrays of the flat API.
+Operand = Union[Memory, np.generic]
+
 SigAddr = NDArray[np.uint64]
 LockHandle = NDArray[Any]
 CtxHandle = Any
@@ -78,14 +120,15 @@ ARGUMENTS = {
     'sigop': 'int', 'xrange': 'int', 'bsize': 'int', 'nblocks': 'int',
     'size': 'int | None', 'align': 'int | None', 'hints': 'int | None', 'what': 'str | None',
     'ctx': 'Ctx | None', 'team': 'Team | None', 'clear': 'bool', 'blocking': 'bool', 'plain': 'bool',
-    'target': 'Operand', 'source': 'Operand', 'fetch': 'NDArray[Any]', 'ivar': 'Operand',
-    'ivars': 'NDArray[Any]', 'signal': 'Operand', 'lock': 'Operand | Lock', 'addr': 'Operand', 'obj': 'Any',
-    'out': 'NDArray[Any] | None', 'value': 'Number', 'cond': 'Number', 'fill_value': 'Any',
+    'target': 'Operand', 'source': 'Operand', 'fetch': 'Memory', 'ivar': 'Operand',
+    'ivars': 'Memory', 'signal': 'Operand', 'lock': 'Operand | Lock', 'addr': 'Operand', 'obj': 'Any',
+    'out': 'Memory | None', 'value': 'Number', 'cond': 'Number', 'fill_value': 'Any',
     'values': 'Values',
     'index': 'Numbers', 'cmp': 'int | str', 'op': 'str', 'shape': 'int | Sequence[int]', 'dtype': 'DTypeLike',
     'order': 'str', 'x': 'Any', 'a': 'NDArray[Any]', 'mem': 'memoryview | NDArray[Any]', 'block': 'Block',
     'base': 'Block | memoryview', 'config': 'Mapping[str, int] | None',
     'xaxis_config': 'Mapping[str, int] | None', 'yaxis_config': 'Mapping[str, int] | None',
+    'kind': 'str | None',
 }
 
 # Where the name alone does not say it: pattern of the function, argument, type.
@@ -119,6 +162,8 @@ RESULTS = [
     (r'(.*_)?(wait_until|test)_any(_vector)?', 'int | None'),
     (r'(.*_)?(wait_until|test)_some(_vector)?', 'list[int]'),
     (r'ptr', 'NDArray[Any] | None'),
+    (r'peer_table', 'list[int | None]'),
+    (r'device_info', 'dict[str, Any] | None'),
     (r'alloc', '{alloc}'),
     (r'new_signal|array|empty|zeros|ones|full|new_array|fromalloc|array_on|new_lock', '{new}'),
     (r'block_alloc', 'Block'),
@@ -132,6 +177,9 @@ RESULTS = [
     (r'[a-z0-9]+_get', 'Any'),
     (r'(.*_)?gather', 'NDArray[Any]'),
 ]
+
+# Whose result depends on an argument: for that argument's type another result.
+OVERLOADS = {'kind': [("Literal['host'] | None", None), ('str', 'DeviceArray')]}
 
 
 TYPED = re.compile(r'(u?(char|short|int|long|longlong|int8|int16|int32|int64)|schar|size|ptrdiff'
@@ -167,13 +215,25 @@ def parameter(function, p):
 
 
 def definition(name, function, words, indent=''):
+    """The lines of one function, of one that makes arrays for each kind of memory."""
+    made = result(name, words)
+    if 'kind' not in inspect.signature(function).parameters or made != words['new']:
+        return one_definition(name, function, 'NoReturn' if name == 'global_exit' else made, {}, indent)
+    return ''.join('@overload\n' + one_definition(name, function, other or made, {'kind': kind}, indent)
+                   for kind, other in OVERLOADS['kind'])
+
+
+def one_definition(name, function, returns, kinds, indent):
     parts, keyword = [], False
     for p in inspect.signature(function).parameters.values():
+        if p.name in kinds:
+            default = '' if 'None' not in kinds[p.name] else ' = ...'
+            parts.append(f'{p.name}: {kinds[p.name]}{default}')
+            continue
         if p.kind is p.KEYWORD_ONLY and not keyword:
             parts.append('*')
             keyword = True
         parts.append('self' if p.name == 'self' else parameter(name, p))
-    returns = 'NoReturn' if name == 'global_exit' else result(name, words)
     lines, start = [], f'{indent}def {name}('
     for i, part in enumerate(parts):
         part += ', ' if i + 1 < len(parts) else f') -> {returns}: ...'
@@ -233,7 +293,7 @@ def stub(module, words, extra):
     kinds, handles, constants, functions = '', '', '', {}
     for name in sorted(vars(module)):
         value = getattr(module, name)
-        if name.startswith('_') or inspect.ismodule(value) or name in ('Array', 'Block', 'rc', 'Rc'):
+        if name.startswith('_') or inspect.ismodule(value) or name in ('Array', 'Block', 'DeviceArray', 'rc', 'Rc'):
             continue
         if isinstance(value, type) and hasattr(value, '__members__'):
             kinds += enumeration(value)

@@ -4,6 +4,7 @@ import numpy as np
 import shmem4py as shm
 
 import packages
+from mirror import Mirror
 
 
 class Spread:
@@ -14,8 +15,7 @@ class Spread:
         self.block, self.count = graph.block, graph.count
         self.width = width
         # Every PE allocates the same; the last block may be shorter than the others.
-        self.features = shm.zeros((self.block, width), dtype=np.float32)
-        self.features[:len(graph.names)] = packages.name_features(graph.names, width)
+        self.features = self.spread(packages.name_features(graph.names, width), self.block)
         self.links = [self.spread_links(way, most) for way, most in zip(graph.links, graph.most_links)]
         self.whole = None       # all features, once they were gathered
         self.fetched = np.empty((0, width), dtype=np.float32)
@@ -24,10 +24,14 @@ class Spread:
         shm.barrier_all()
 
     def spread_links(self, way, most):
-        span = shm.zeros((self.block, 2), dtype=np.int64)
-        ends = shm.zeros(max(most, 1), dtype=np.int64)
-        span[:len(way[0])], ends[:len(way[1])] = way
-        return span, ends
+        return self.spread(way[0], self.block), self.spread(way[1], max(most, 1))
+
+    def spread(self, rows, count):
+        """A symmetric array of `count` rows that begins with these. Collective."""
+        mirror = Mirror((count,) + rows.shape[1:], rows.dtype)
+        mirror.local[:len(rows)] = rows
+        mirror.show()
+        return mirror.symmetric
 
     def place(self, nodes):
         """Package numbers as (row, PE)."""
@@ -54,7 +58,7 @@ class Spread:
     def rows(self, nodes):
         """The features of these packages, whoever owns them: a float32 matrix, until the next call."""
         if self.whole is not None:
-            return self.whole[nodes]
+            return self.whole.local[nodes]
         at, pe = self.place(nodes)
         if len(nodes) > len(self.fetched):
             self.fetched = np.empty((2 * len(nodes), self.width), dtype=np.float32)
@@ -64,11 +68,12 @@ class Spread:
     def gather_all(self):
         """What message passing does: every PE gets all rows."""
         if self.whole is None:
-            self.whole = shm.empty((self.npes * self.block, self.width), dtype=np.float32)
-        shm.fcollect(self.whole, self.features)
+            self.whole = Mirror((self.npes * self.block, self.width), np.float32)
+        shm.fcollect(self.whole.symmetric, self.features)
+        self.whole.look()
         self.feature_rows += self.block * (self.npes - 1)
 
     def read_on_demand(self):
         if self.whole is not None:
-            shm.free(self.whole)
+            self.whole.free()
             self.whole = None

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 import model as models
+from mirror import Mirror
 
 WIDE = (10, 10)     # fan-out for scoring: wider than for training, and the same neighbours every time
 
@@ -28,8 +29,8 @@ class Gradients:
 
     def __init__(self, parameters):
         parameters = list(parameters)
-        self.array = shm.zeros(sum(p.numel() for p in parameters) + 1, dtype=np.float32)
-        self.tensor = torch.from_dlpack(self.array)  # the same memory; the last element counts packages
+        self.mirror = Mirror(sum(p.numel() for p in parameters) + 1, np.float32)
+        self.tensor = torch.from_dlpack(self.mirror.local)  # the same memory; the last element counts packages
         at = 0
         for p in parameters:
             p.grad = self.tensor[at:at + p.numel()].view_as(p)
@@ -41,7 +42,9 @@ class Gradients:
     def average(self, packages):
         """The mean over all packages of all PEs' batches. Collective."""
         self.tensor[-1] = packages
-        shm.float_sum_reduce(self.array, self.array)
+        self.mirror.show()
+        shm.float_sum_reduce(self.mirror.symmetric, self.mirror.symmetric)
+        self.mirror.look()
         self.tensor[:-1] /= self.tensor[-1].item()
 
 
@@ -59,7 +62,7 @@ class Training:
         # PEs have different numbers of packages to train with, but all take part in every reduction.
         owners = np.flatnonzero(part == 0) // spread.block
         self.steps = -(-int(np.bincount(owners, minlength=spread.npes).max()) // self.batch)
-        self.totals = shm.zeros(4, dtype=np.float64)
+        self.totals = shm.alloc(4, dtype=np.float64, kind="host")
 
         torch.manual_seed(options.seed)
         self.model = models.Sage(spread.width, options.hidden, int(section.max()) + 1, ways)

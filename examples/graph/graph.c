@@ -1,6 +1,6 @@
 /* Predict the section of Debian packages, with one graph spread over the memories of all PEs.
  *
- *     oshcc -O2 load.c spread.c propagate.c report.c graph.c -o graph -lm
+ *     oshcc -O2 *.c -o graph -lm
  *     oshrun -n 8 ./graph
  *
  * README.md, next to this file, tells what it does and how to read what it prints. */
@@ -126,13 +126,14 @@ static int load(struct graph *g, const struct settings *set)
 static int find_difference(const struct part *whole, const float *score, const float *expected)
 {
     size_t row = (size_t)whole->labels;
+    size_t stride = (size_t)whole->stride;
     float *theirs = need(malloc(row * sizeof(float)), "comparing");
     int differ = -1;
 
     for (int v = 0; v < whole->nodes && differ < 0; v++) {
         size_t index = (size_t)(v % whole->block);
-        shmem_float_get(theirs, score + index * row, row, v / whole->block);
-        if (memcmp(theirs, expected + (size_t)v * row, row * sizeof(float)) != 0) differ = v;
+        shmem_float_get(theirs, score + index * stride, row, v / whole->block);
+        if (memcmp(theirs, expected + (size_t)v * stride, row * sizeof(float)) != 0) differ = v;
     }
     free(theirs);
     return differ;
@@ -140,18 +141,19 @@ static int find_difference(const struct part *whole, const float *score, const f
 
 /* Collective: one way of propagating, and on PE 0 the comparison with the one-PE run. */
 static int run_way(void (*way)(const struct part *, int, float *, struct outcome *), const struct part *mine,
-                   float *score, const struct report *r, struct outcome *out)
+                   const struct mirror *score, const struct report *r, struct outcome *out)
 {
-    way(mine, r->set->hops, score, out);
+    way(mine, r->set->hops, score->local, out);
+    mirror_show(score, (size_t)mine->block * (size_t)mine->stride);
     shmem_barrier_all(); /* all scores are written */
-    int differ = shmem_my_pe() == 0 ? find_difference(r->whole, score, r->score) : -1;
+    int differ = shmem_my_pe() == 0 ? find_difference(r->whole, score->symmetric, r->score) : -1;
     shmem_barrier_all(); /* and compared, so that the next way may write its own */
     return differ;
 }
 
 static float *run_alone(const struct part *whole, int hops, struct outcome *out)
 {
-    float *score = need(malloc((size_t)whole->nodes * (size_t)whole->labels * sizeof(float)), "the scores");
+    float *score = need(malloc((size_t)whole->nodes * (size_t)whole->stride * sizeof(float)), "the scores");
 
     propagate_alone(whole, hops, score, out);
     return score;
@@ -167,12 +169,12 @@ static void run(const struct graph *g, const struct settings *set)
 
     progress_start(3 * set->hops);
     spread_graph(g, set, &mine, &whole);
-    float *score = need(shmem_malloc((size_t)mine.block * (size_t)mine.labels * sizeof(float)), "the scores");
+    struct mirror score = mirror_make((size_t)mine.block * (size_t)mine.stride, "the scores");
 
     if (shmem_my_pe() == 0) r.score = alone = run_alone(&whole, set->hops, &r.alone);
     shmem_barrier_all();
-    int on_demand = run_way(propagate_on_demand, &mine, score, &r, &r.demand);
-    int gathered = run_way(propagate_gathered, &mine, score, &r, &r.gather);
+    int on_demand = run_way(propagate_on_demand, &mine, &score, &r, &r.demand);
+    int gathered = run_way(propagate_gathered, &mine, &score, &r, &r.gather);
     progress_end();
 
     if (shmem_my_pe() == 0) {
@@ -182,9 +184,10 @@ static void run(const struct graph *g, const struct settings *set)
             shmem_int_p(&failed, r.differ >= 0, pe);
     }
     shmem_barrier_all();
-    shmem_free(score);
+    mirror_free(&score);
     free(alone);
-    spread_free(&mine, &whole);
+    spread_free(&mine);
+    spread_free(&whole);
 }
 
 int main(int argc, char **argv)

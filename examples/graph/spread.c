@@ -1,13 +1,16 @@
 /* The graph in the global memory.
  *
- * PE 0 lays the whole graph into its part of the global memory. Every other PE then reads the slice it
- * works on, by one-sided gets: PE 0 sends nothing and does not even know when they come. */
+ * PE 0 lays the whole graph into its part of the global memory. Every PE then reads the slice it works on,
+ * by one-sided gets: PE 0 sends nothing and does not even know when they come. */
 #include "graph.h"
 
 #include <math.h>
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* A device copies between others' memory and its own best from multiples of this many bytes. */
+#define LINE 64
 
 /* Static data is symmetric: PE 0 writes these at every PE, so that all ask for the same memory. */
 static int64_t sizes[4]; /* packages, sections, edges, majority */
@@ -22,8 +25,8 @@ void *need(void *memory, const char *what)
     abort(); /* not reached; shmem_global_exit is not marked so before C11 */
 }
 
-/* The graph as every PE can read it; the arrays of PE 0 hold it. */
-struct shared {
+/* The graph as every PE can read it in the memory of PE 0, and in the private memory of PE 0, where it is made. */
+struct arrays {
     int64_t *first;
     int32_t *target, *known, *truth;
     float *weight;
@@ -74,22 +77,23 @@ static void measure(const struct graph *g, const struct settings *set)
         shmem_int64_put(sizes, sizes, 4, pe);
 }
 
-static struct shared allocate(void)
+/* From shmem_malloc, or malloc. */
+static struct arrays allocate(void *(*from)(size_t))
 {
     size_t nodes = (size_t)sizes[0], edges = (size_t)sizes[2] + 1;
 
-    return (struct shared){
-        .first = need(shmem_malloc((nodes + 1) * sizeof(int64_t)), "the graph"),
-        .target = need(shmem_malloc(edges * sizeof(int32_t)), "the graph"),
-        .weight = need(shmem_malloc(edges * sizeof(float)), "the graph"),
-        .known = need(shmem_malloc(nodes * sizeof(int32_t)), "the graph"),
-        .truth = need(shmem_malloc(nodes * sizeof(int32_t)), "the graph"),
+    return (struct arrays){
+        .first = need(from((nodes + 1) * sizeof(int64_t)), "the graph"),
+        .target = need(from(edges * sizeof(int32_t)), "the graph"),
+        .weight = need(from(edges * sizeof(float)), "the graph"),
+        .known = need(from(nodes * sizeof(int32_t)), "the graph"),
+        .truth = need(from(nodes * sizeof(int32_t)), "the graph"),
     };
 }
 
 /* A package with more neighbours than it listens to (libc6 has over 20 000) takes them at even distances. An
  * edge weighs less the more edges either end has, as in a graph convolution. */
-static void lay_out(const struct graph *g, const struct settings *set, struct shared *s)
+static void lay_out(const struct graph *g, const struct settings *set, const struct arrays *s)
 {
     int64_t edge = 0;
 
@@ -107,6 +111,28 @@ static void lay_out(const struct graph *g, const struct settings *set, struct sh
     s->first[g->nodes] = edge;
 }
 
+/* PE 0 puts what it has made into its own part of the global memory. */
+static void show(const struct arrays *shared, const struct arrays *made)
+{
+    size_t nodes = (size_t)sizes[0], edges = (size_t)sizes[2];
+
+    shmem_putmem(shared->first, made->first, (nodes + 1) * sizeof(int64_t), 0);
+    shmem_putmem(shared->target, made->target, edges * sizeof(int32_t), 0);
+    shmem_putmem(shared->weight, made->weight, edges * sizeof(float), 0);
+    shmem_putmem(shared->known, made->known, nodes * sizeof(int32_t), 0);
+    shmem_putmem(shared->truth, made->truth, nodes * sizeof(int32_t), 0);
+}
+
+/* By PE 0: the whole graph, for itself and for all. */
+static struct arrays make_whole(const struct graph *g, const struct settings *set, const struct arrays *shared)
+{
+    struct arrays made = allocate(malloc);
+
+    lay_out(g, set, &made);
+    show(shared, &made);
+    return made;
+}
+
 static void *fetch(const void *source, int64_t begin, int64_t count, size_t each)
 {
     void *copy = need(malloc((size_t)count * each + 1), "a part of the graph");
@@ -115,7 +141,7 @@ static void *fetch(const void *source, int64_t begin, int64_t count, size_t each
     return copy;
 }
 
-static void take_part(const struct shared *s, struct part *p)
+static void take_part(const struct arrays *s, struct part *p)
 {
     int64_t count = p->end - p->begin;
     int64_t *first = fetch(s->first, p->begin, count + 1, sizeof(int64_t));
@@ -130,6 +156,23 @@ static void take_part(const struct shared *s, struct part *p)
     p->truth = fetch(s->truth, p->begin, count, sizeof(int32_t));
 }
 
+static void free_shared(struct arrays *s)
+{
+    shmem_free(s->truth);
+    shmem_free(s->known);
+    shmem_free(s->weight);
+    shmem_free(s->target);
+    shmem_free(s->first);
+}
+
+/* Rows of a device's memory begin on lines; in a host's memory they lie close. */
+static int stride_of(int labels, bool lines)
+{
+    int line = LINE / (int)sizeof(float);
+
+    return lines ? (labels + line - 1) / line * line : labels;
+}
+
 static int at_most(int64_t value, int limit)
 {
     return value < limit ? (int)value : limit;
@@ -141,37 +184,35 @@ void spread_graph(const struct graph *g, const struct settings *set, struct part
 
     if (me == 0) measure(g, set);
     shmem_barrier_all();
-    struct shared s = allocate();
-    if (me == 0) lay_out(g, set, &s);
+    struct arrays shared = allocate(shmem_malloc), made = {0};
+    if (me == 0) made = make_whole(g, set, &shared);
     shmem_barrier_all();
 
     int nodes = (int)sizes[0], block = (nodes - 1) / n_pes + 1;
     *whole = (struct part){.nodes = nodes,
                            .labels = (int)sizes[1],
+                           .stride = stride_of((int)sizes[1], on_device(shared.first)),
                            .block = block,
                            .majority = (int)sizes[3],
                            .end = nodes,
-                           .first = s.first,
-                           .target = s.target,
-                           .weight = s.weight,
-                           .known = s.known,
-                           .truth = s.truth};
+                           .first = made.first,
+                           .target = made.target,
+                           .weight = made.weight,
+                           .known = made.known,
+                           .truth = made.truth};
     *mine = *whole;
     mine->begin = at_most((int64_t)block * me, nodes);
     mine->end = at_most((int64_t)block * (me + 1), nodes);
-    take_part(&s, mine);
+    take_part(&shared, mine);
     shmem_barrier_all();
+    free_shared(&shared);
 }
 
-void spread_free(struct part *mine, struct part *whole)
+void spread_free(struct part *p)
 {
-    const void *shared[] = {whole->truth, whole->known, whole->weight, whole->target, whole->first};
-
-    free((void *)mine->first);
-    free((void *)mine->target);
-    free((void *)mine->weight);
-    free((void *)mine->known);
-    free((void *)mine->truth);
-    for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
-        shmem_free((void *)shared[i]);
+    free((void *)p->first);
+    free((void *)p->target);
+    free((void *)p->weight);
+    free((void *)p->known);
+    free((void *)p->truth);
 }

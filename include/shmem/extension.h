@@ -144,12 +144,74 @@ SHMEM_API(int, shmemx_init_attr, (unsigned int flags, const shmemx_init_attr_t *
  * peer_table   table[pe], for all PEs: the address by which this process reaches what `ptr` is on that PE: through loads
  *              and stores for host memory, through kernels and copies of the runtime for device memory; NULL where
  *              neither does, as on another machine. Returns how many are not NULL.
+ * device_info  0, and *info is about the device that this PE's device heap is on; 1, and *info is all zero, where there is
+ *              no device heap.
  */
+#ifndef SHMEMX_DEVICE_NAME_MAX
+#define SHMEMX_DEVICE_NAME_MAX 64
+typedef struct {
+    const char *kind; /* as SHMEM_HEAP_KIND says it; lives until finalize */
+    char name[SHMEMX_DEVICE_NAME_MAX]; /* of the model, by its runtime */
+    int number;       /* of the device, in the runtime's own count */
+    int dlpack;       /* its device type in DLPack; 0: it has none */
+    int peer_loads;   /* 1: kernels can follow the addresses of peer_table */
+    size_t free_bytes, total_bytes; /* of its memory, now */
+} shmemx_device_info_t;
+#endif
 SHMEM_API(void *, shmemx_malloc_on, (const char *kind, size_t size))
 SHMEM_API(void *, shmemx_calloc_on, (const char *kind, size_t count, size_t size))
 SHMEM_API(void *, shmemx_align_on, (const char *kind, size_t alignment, size_t size))
 SHMEM_API(const char *, shmemx_kind_of, (const void *ptr))
 SHMEM_API(int, shmemx_peer_table, (const void *ptr, void **table))
+SHMEM_API(int, shmemx_device_info, (shmemx_device_info_t * info))
+
+/* --- Operations in the order of a stream ---
+ *
+ * `stream` is a handle of the runtime's that is the job's kind of memory (SHMEM_HEAP_KIND): an aclrtStream, a CUstream. Each
+ * call puts an operation on the stream and returns; the operation is done when everything that was put there before has
+ * been, kernels and copies of the program's own too, and what is put there behind it begins when it is done. No call waits
+ * for the stream or for another PE. Memory is that of the calls without _on_stream: device or host, symmetric or, where
+ * those allow it, private, of PEs of this machine or of another one. It must stay as it is until the stream has come
+ * past.
+ *
+ * putmem, getmem, putmem_signal    PE numbers are those of the world. sig_addr may be in a heap of either kind.
+ * signal_wait_until                holds the stream until the word of this PE meets the condition.
+ * quiet                            completes what this PE has put and got, on this stream and by calls of the default context.
+ * barrier                          a quiet, and a meeting of the team; holds the stream until all members' streams have come.
+ * sum_reduce, broadcastmem         as shmem_TYPE_sum_reduce and shmem_broadcastmem. The sums are formed in the order of the
+ *                                  team.
+ *
+ * The k-th barrier, reduction or broadcast of a team that a PE comes to in its streams is met by the k-th of the others. A PE
+ * that has several of one team on different streams brings those into an order (by events of the runtime), unless all
+ * of them are barriers. They may be under way next to collectives of the host.
+ *
+ * 0: it is on the stream. A negative number: it is not, SHMEM_DEBUG tells why, and of putmem_signal the data may be there:
+ *
+ *   SHMEMX_STREAM_UNSUPPORTED   this job has no device heap, or its kind cannot do this without waiting for the host
+ *   SHMEMX_STREAM_NO_MEMORY     too much is on streams already, or there is no memory for more
+ *   SHMEMX_STREAM_LOST          the device is lost
+ *   SHMEMX_STREAM_REFUSED       the runtime refused: for instance the stream is none of this device's
+ *
+ * Wrong arguments end the job with a sentence at once. What fails when the stream has come to it ends the job, too, with a
+ * sentence that names the call and the PE; a plain copy between devices fails in the runtime, whose next call for that
+ * stream says so. Synchronise streams before shmem_finalize and shmem_team_destroy: finalize waits for all but those plain
+ * copies, and says for what if that takes long.
+ */
+SHMEM_API(int, shmemx_putmem_on_stream, (void *dest, const void *source, size_t bytes, int pe, void *stream))
+SHMEM_API(int, shmemx_getmem_on_stream, (void *dest, const void *source, size_t bytes, int pe, void *stream))
+SHMEM_API(int, shmemx_putmem_signal_on_stream,
+          (void *dest, const void *source, size_t bytes, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe,
+           void *stream))
+SHMEM_API(int, shmemx_signal_wait_until_on_stream, (uint64_t * sig_addr, int cmp, uint64_t value, void *stream))
+SHMEM_API(int, shmemx_quiet_on_stream, (void *stream))
+SHMEM_API(int, shmemx_barrier_on_stream, (shmem_team_t team, void *stream))
+SHMEM_API(int, shmemx_broadcastmem_on_stream,
+          (shmem_team_t team, void *dest, const void *source, size_t bytes, int PE_root, void *stream))
+#define SHMEM_DECLARE(TYPE, NAME)                 \
+    SHMEM_API(int, shmemx_##NAME##_sum_reduce_on_stream, \
+              (shmem_team_t team, TYPE * dest, const TYPE *source, size_t nreduce, void *stream))
+SHMEM_REDUCE_ARITHMETIC_TYPES(SHMEM_DECLARE)
+#undef SHMEM_DECLARE
 
 /* --- For libraries and languages on top of this one --- */
 

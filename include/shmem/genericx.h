@@ -27,4 +27,7 @@
 #define shmemx_sum_exscan(...) \
     SHMEM_3_OR_4(SHMEM_WORLD_SCAN, SHMEM_TEAM_SCAN, __VA_ARGS__)(_sum_exscan, __VA_ARGS__)
 
+#define shmemx_sum_reduce_on_stream(...) \
+    SHMEM_BY_2ND(SHMEM_RED_SUM, shmemx_, _sum_reduce_on_stream, __VA_ARGS__)
+
 #endif

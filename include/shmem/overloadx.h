@@ -45,6 +45,22 @@ SHMEM_DISTINCT_REDUCE_ARITHMETIC_TYPES(SHMEM_DEFINE, , )
 #undef SHMEM_DEFINE
 SHMEM_CXX_COMPLEX(shmemx_sum_inscan)
 SHMEM_CXX_COMPLEX(shmemx_sum_exscan)
+
+#define SHMEM_DEFINE(TYPE, NAME, a, z)                                                                   \
+    SHMEM_CXX(shmemx_, int, NAME##_, sum_reduce_on_stream,                                               \
+              (shmem_team_t team, TYPE * dest, const TYPE *source, size_t nreduce, void *stream),        \
+              (team, dest, source, nreduce, stream))
+SHMEM_DISTINCT_REDUCE_ARITHMETIC_TYPES(SHMEM_DEFINE, , )
+#undef SHMEM_DEFINE
+template <class Z>
+inline auto shmemx_sum_reduce_on_stream(shmem_team_t team, Z *dest, const Z *source, size_t nreduce, void *stream)
+    ->decltype((void)source->real(), (void)source->imag(),
+               shmemx_sum_reduce_on_stream(team, (SHMEM_COMPLEX_OF(Z) *)dest,
+                                           (const SHMEM_COMPLEX_OF(Z) *)source, nreduce, stream))
+{
+    return shmemx_sum_reduce_on_stream(team, (SHMEM_COMPLEX_OF(Z) *)dest, (const SHMEM_COMPLEX_OF(Z) *)source,
+                                       nreduce, stream);
+}
 #undef SHMEM_OLD_CXX
 
 inline void shmemx_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe)

@@ -29,7 +29,7 @@ except ImportError as _e:
     raise
 
 from ._core import *  # noqa: F401,F403
-from ._core import Array, Block
+from ._core import Array, Block, DeviceArray
 from ._enums import CMP, CTX, MALLOC, SIGNAL, THREAD
 from ._arrays import alloc, array, empty, free, full, ones, zeros
 from ._rc import rc

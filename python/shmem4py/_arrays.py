@@ -42,7 +42,7 @@ def _order(order):
     return order
 
 
-def alloc(shape, dtype=float, order='C', *, align=None, hints=None, clear=True):
+def alloc(shape, dtype=float, order='C', *, align=None, hints=None, clear=True, kind=None):
     """Allocate an array in symmetric memory. Collective: all PEs ask for the same.
 
     Parameters
@@ -59,11 +59,15 @@ def alloc(shape, dtype=float, order='C', *, align=None, hints=None, clear=True):
         MALLOC_ATOMICS_REMOTE, MALLOC_SIGNAL_REMOTE, or both.
     clear : bool, optional
         Zero the array (default). False leaves what is there.
+    kind : str, optional
+        The kind of memory: 'host', or that of the job's device heap (``SHMEM_HEAP_KIND``, for instance 'ascend'). By default
+        that of the device heap where there is one, unless hints or ``SHMEM_MALLOC_ON`` say otherwise.
 
     Returns
     -------
-    Array
-        An ndarray of that shape, on each PE in its own part of the global memory.
+    Array or DeviceArray
+        An array of that shape, on each PE in its own part of the global memory: in memory of the host an ndarray, in that
+        of a device a DeviceArray, which is good for all calls here but not for NumPy.
 
     Raises
     ------
@@ -83,38 +87,45 @@ def alloc(shape, dtype=float, order='C', *, align=None, hints=None, clear=True):
     if not _core.query_initialized():
         _core.my_pe()  # raises, and says why
     shape, dtype, order = _shape(shape), _dtype(dtype), _order(order)
-    block = _core.block_alloc(_nbytes(shape, dtype), align, hints, clear, f'{shape} {dtype}')
+    block = _core.block_alloc(_nbytes(shape, dtype), align, hints, clear, f'{shape} {dtype}', kind)
     return _core.array_on(block, shape, dtype, order)
 
 
-def empty(shape, dtype=float, order='C', *, align=None, hints=None):
+def empty(shape, dtype=float, order='C', *, align=None, hints=None, kind=None):
     """A new symmetric array of that shape whose elements are whatever is there. Collective; see ``alloc``."""
-    return alloc(shape, dtype, order, align=align, hints=hints, clear=False)
+    return alloc(shape, dtype, order, align=align, hints=hints, clear=False, kind=kind)
 
 
-def zeros(shape, dtype=float, order='C', *, align=None, hints=None):
+def zeros(shape, dtype=float, order='C', *, align=None, hints=None, kind=None):
     """A new symmetric array of that shape, filled with 0. Collective; see ``alloc``."""
-    return alloc(shape, dtype, order, align=align, hints=hints)
+    return alloc(shape, dtype, order, align=align, hints=hints, kind=kind)
 
 
-def ones(shape, dtype=float, order='C', *, align=None, hints=None):
+def ones(shape, dtype=float, order='C', *, align=None, hints=None, kind=None):
     """A new symmetric array of that shape, filled with 1. Collective; see ``alloc``."""
-    return full(shape, 1, dtype, order, align=align, hints=hints)
+    return full(shape, 1, dtype, order, align=align, hints=hints, kind=kind)
 
 
-def full(shape, fill_value, dtype=None, order='C', *, align=None, hints=None):
+def _write(x, values, casting):
+    if isinstance(x, _core.DeviceArray):
+        x.copy_from_host(values.astype(x.dtype, casting=casting, copy=False))
+    else:
+        np.copyto(x, values, casting=casting)
+    _core.barrier_all()
+    return x
+
+
+def full(shape, fill_value, dtype=None, order='C', *, align=None, hints=None, kind=None):
     """A new symmetric array of that shape, filled with ``fill_value`` (each PE with its own). Collective; see ``alloc``.
 
     ``dtype`` is that of ``fill_value`` if not given.
     """
     value = np.asarray(fill_value)
-    x = alloc(shape, value.dtype if dtype is None else dtype, order, align=align, hints=hints, clear=False)
-    np.copyto(x, value, casting='unsafe')
-    _core.barrier_all()
-    return x
+    x = alloc(shape, value.dtype if dtype is None else dtype, order, align=align, hints=hints, clear=False, kind=kind)
+    return _write(x, value, 'unsafe')
 
 
-def array(obj, dtype=None, *, order='K', align=None, hints=None):
+def array(obj, dtype=None, *, order='K', align=None, hints=None, kind=None):
     """A new symmetric array with the values of ``obj``, each PE with its own. Collective: shape and dtype are the same.
 
     ``order`` is as in ``numpy.array``, but what is neither in C nor in Fortran order becomes C-contiguous; see ``alloc``
@@ -122,21 +133,23 @@ def array(obj, dtype=None, *, order='K', align=None, hints=None):
     """
     values = np.asarray(obj, dtype, order=order)
     fortran = values.flags.f_contiguous and not values.flags.c_contiguous
-    x = alloc(values.shape, values.dtype, 'F' if fortran else 'C', align=align, hints=hints, clear=False)
-    np.copyto(x, values, casting='no')
-    _core.barrier_all()
-    return x
+    x = alloc(values.shape, values.dtype, 'F' if fortran else 'C', align=align, hints=hints, clear=False, kind=kind)
+    return _write(x, values, 'no')
 
 
 def _block_to_free(x):
     block = x if isinstance(x, _core.Block) else None
-    if block is None and isinstance(x, (np.ndarray, memoryview)):
+    if block is None and isinstance(x, (np.ndarray, memoryview, _core.DeviceArray)):
         block = _core.block_of(x)
     if block is None:
         if isinstance(x, np.ndarray):
             raise ValueError('x: not in symmetric memory: only arrays made by shm.alloc and the like can be freed')
         raise TypeError(f'x: a symmetric array is needed, not {type(x).__name__}')
-    if isinstance(x, np.ndarray) and (x.ctypes.data != block.address or x.nbytes < block.nbytes):
+    if isinstance(x, _core.DeviceArray):
+        part = x.address != block.address or x.nbytes < block.nbytes
+    else:
+        part = isinstance(x, np.ndarray) and (x.ctypes.data != block.address or x.nbytes < block.nbytes)
+    if part:
         raise ValueError('x: a view of a symmetric array; free the array itself')
     return block
 

@@ -117,7 +117,7 @@ def _length(value, name):
 
 
 def alloc(count, size=1, align=None, hints=None, clear=True):
-    """Allocate ``count * size`` bytes of symmetric memory. Collective.
+    """Allocate ``count * size`` bytes of symmetric memory of the host. Collective.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def alloc(count, size=1, align=None, hints=None, clear=True):
         On all PEs, when the heap of one is full.
     """
     nbytes = _length(count, 'count') * _length(size, 'size')
-    return memoryview(_core.block_alloc(nbytes, align, hints, clear))
+    return memoryview(_core.block_alloc(nbytes, align, hints, clear, None, 'host'))
 
 
 def _block_of(mem):

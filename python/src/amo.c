@@ -165,10 +165,12 @@ static int parse_amo(const py_row *row, struct amo_call *c, PyObject *target, Py
 
 static PyObject *run(struct amo_call *c)
 {
+    PyThreadState *state = py_unlock_for(0, c->target.device);
     if (c->target.size == sizeof(uint32_t))
         c->old.u32 = run32(c);
     else
         c->old.u64 = run64(c);
+    py_relock(state);
     if (!amos[c->op].fetches) Py_RETURN_NONE;
     return py_scalar(c->num, &c->old);
 }
@@ -178,10 +180,13 @@ static PyObject *run_nbi(const py_row *row, struct amo_call *c, PyObject *fetch)
     if (py_arg_operand(fetch, row->type, PY_WRITE | PY_ONE, "fetch", &c->fetch)) return NULL;
     if (py_same_dtype(&c->target, "target", &c->fetch, "fetch") || py_need_aligned(&c->fetch, "fetch"))
         return NULL;
+    PyThreadState *state = py_unlock_for(0, c->target.device || c->fetch.device);
     if (c->target.size == sizeof(uint32_t))
         run32_nbi(c);
     else
         run64_nbi(c);
+    py_relock(state);
+    py_pending_add(c->w.ctx, &c->fetch);
     Py_RETURN_NONE;
 }
 

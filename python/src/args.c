@@ -117,6 +117,14 @@ int py_arg_stride(PyObject *o, const char *arg, ptrdiff_t *stride)
     return 0;
 }
 
+int py_need_host(PyObject *o, const char *arg)
+{
+    if (!py_is_device(o)) return 0;
+    PyErr_Format(PyExc_TypeError, "%s: host memory is needed, not a DeviceArray, which the CPU cannot read; take a copy: "
+                 "x.copy_to_host()", arg);
+    return -1;
+}
+
 /* --- where to --- */
 
 int py_arg_ctx(PyObject *o, shmem_ctx_t *ctx)
@@ -241,6 +249,7 @@ int py_arg_sigop(PyObject *o, int *sigop)
 
 static int no_value_for(PyObject *o, const struct py_type *t, const char *arg, const char *wanted)
 {
+    if (py_need_host(o, arg)) return -1;
     PyErr_Format(PyExc_TypeError, "%s: %s is needed for %s, not %.200s", arg, wanted, t->name,
                  Py_TYPE(o)->tp_name);
     return -1;
@@ -327,7 +336,7 @@ static int integer_value(PyObject *o, const struct py_type *t, const char *arg, 
 static bool is_real(PyObject *o)
 {
     const PyNumberMethods *n = Py_TYPE(o)->tp_as_number;
-    return n && (n->nb_float || n->nb_index) && !PyArray_IsScalar(o, ComplexFloating);
+    return n && !py_is_device(o) && (n->nb_float || n->nb_index) && !PyArray_IsScalar(o, ComplexFloating);
 }
 
 static int real_of(PyObject *o, const struct py_type *t, const char *arg, double *d)
@@ -346,7 +355,7 @@ static int real_of(PyObject *o, const struct py_type *t, const char *arg, double
 
 static int floating_value(PyObject *o, const struct py_type *t, const char *arg, void *value)
 {
-    double d;
+    double d = 0;
     if (t->size == sizeof(float) && PyArray_IsScalar(o, Float)) {
         memcpy(value, &PyArrayScalar_VAL(o, Float), sizeof(float));
         return 0;
@@ -470,7 +479,14 @@ static int check_memory(const char *low, size_t bytes, int need, const char *arg
 static struct py_operand operand_of(PyArrayObject *a, char *data, bool element)
 {
     size_t count = element ? 1 : (size_t)PyArray_SIZE(a);
-    return (struct py_operand){data, count, (size_t)PyArray_ITEMSIZE(a), PyArray_DESCR(a), a, element};
+    return (struct py_operand){data, count, (size_t)PyArray_ITEMSIZE(a), PyArray_DESCR(a), a, element, false};
+}
+
+static int device_operand(py_device *x, const struct py_type *t, int need, const char *arg, struct py_operand *op)
+{
+    *op = operand_of(x->layout, PyArray_BYTES(x->layout), false);
+    op->device = true;
+    return py_need_block(x->block, arg) || check_dtype(op->descr, t, arg) || check_layout(x->layout, need, arg) ? -1 : 0;
 }
 
 static int element_operand(PyObject *o, const struct py_type *t, int need, const char *arg,
@@ -489,6 +505,7 @@ int py_arg_operand(PyObject *o, const struct py_type *t, int need, const char *a
 {
     char *low, *high;
     if (py_is_element(o)) return element_operand(o, t, need, arg, op);
+    if (py_is_device(o)) return device_operand((py_device *)o, t, need, arg, op);
     if (!PyArray_Check(o))
         return wrong_type(arg, need & PY_SYMMETRIC ? "a symmetric array or an element of one" : "an array",
                           o);
@@ -551,7 +568,7 @@ int py_arg_signal(PyObject *o, uint64_t **signal)
 
 static void whole_room(struct py_room *room, const struct py_operand *target, struct py_operand *op)
 {
-    *op = (struct py_operand){room->bytes, 1, target->size, target->descr, NULL, true};
+    *op = (struct py_operand){room->bytes, 1, target->size, target->descr, NULL, true, false};
 }
 
 /* A value of a dtype that has no row (bool, half, records): NumPy makes one element of it. */
@@ -577,7 +594,7 @@ int py_arg_source(PyObject *o, const struct py_type *t, const struct py_operand 
                   struct py_room *room, struct py_operand *op)
 {
     room->owner = NULL;
-    if (PyArray_Check(o))
+    if (PyArray_Check(o) || py_is_device(o))
         return py_arg_operand(o, t, 0, arg, op) || py_same_dtype(target, "target", op, arg) ? -1 : 0;
     if (PySequence_Check(o) && !PyArray_CheckScalar(o) && target->descr->type_num < NPY_OBJECT)
         return wrong_type(arg, "an array or a value", o);

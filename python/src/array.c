@@ -580,8 +580,9 @@ static PyObject *call_array_on(PyObject *self, PyObject *const *args, Py_ssize_t
     } else {
         bool fortran = a[3] && PyUnicode_Check(a[3]) && PyUnicode_CompareWithASCIIString(a[3], "F") == 0;
         bool plain = a[4] && PyObject_IsTrue(a[4]) == 1;
-        result = py_array_new(descr, nd, dims, fortran, block->start, Py_NewRef(a[0]), plain);
-        if (result && !block->root) block->root = PyWeakref_NewRef(result, NULL);
+        result = block->device >= 0 ? py_device_new(descr, nd, dims, fortran, block)
+                                    : py_array_new(descr, nd, dims, fortran, block->start, Py_NewRef(a[0]), plain);
+        if (result && !block->root && block->device < 0) block->root = PyWeakref_NewRef(result, NULL);
     }
     Py_DECREF(descr);
     return result;
@@ -595,6 +596,7 @@ static PyObject *call_is_symmetric(PyObject *self, PyObject *const *args, Py_ssi
         struct py_element *e = py_element_of(a[0]);
         return PyBool_FromLong(e->array && py_symmetric(e->data, (size_t)PyArray_ITEMSIZE(e->array)));
     }
+    if (py_is_device(a[0])) return PyBool_FromLong(py_world.ready && ((py_device *)a[0])->block->state == PY_BLOCK_LIVE);
     if (!PyArray_Check(a[0])) Py_RETURN_FALSE;
     PyArrayObject *x = (PyArrayObject *)a[0];
     if (!PyArray_IS_C_CONTIGUOUS(x) && !PyArray_IS_F_CONTIGUOUS(x)) {

@@ -4,6 +4,8 @@
  * collector drops it, the memory cannot be given back on the spot, because freeing is collective: memory.c remembers it. */
 #include "memory.h"
 
+#include <stdio.h>
+
 PyTypeObject *py_block_type;
 struct py_last_block py_last_live;
 
@@ -59,7 +61,7 @@ static void forget_last(const py_block *block)
     if (py_last_live.start == block->start) py_last_live = (struct py_last_block){NULL, NULL};
 }
 
-py_block *py_block_new(char *start, size_t bytes, uint64_t number)
+py_block *py_block_new(char *start, size_t bytes, uint64_t number, const char *kind)
 {
     py_block *block = PyObject_New(py_block, py_block_type);
     if (!block) return NULL;
@@ -70,6 +72,8 @@ py_block *py_block_new(char *start, size_t bytes, uint64_t number)
     block->state = PY_BLOCK_LIVE;
     block->exports = 0;
     block->root = NULL;
+    snprintf(block->kind, sizeof block->kind, "%s", kind);
+    block->device = strcmp(kind, "host") ? py_kind.number : -1;
     if (insert(block) == 0) return block;
     block->state = PY_BLOCK_GONE;
     Py_DECREF(block);
@@ -91,6 +95,13 @@ void py_block_end(py_block *block, enum py_block_state state)
 {
     forget_last(block);
     block->state = state;
+}
+
+void py_block_release(py_block *block)
+{
+    forget_last(block);
+    forget(block);
+    py_memory_dropped(block->number);
 }
 
 void py_block_end_all(void)
@@ -126,14 +137,21 @@ bool py_symmetric_slow(const void *addr, size_t bytes)
     return true;
 }
 
+int py_need_block(const py_block *block, const char *arg)
+{
+    if (py_likely(block->state == PY_BLOCK_LIVE)) return 0;
+    if (block->state == PY_BLOCK_FREED)
+        PyErr_Format(PyExc_RuntimeError, "%s: the memory of this array has been freed (shm.free)", arg);
+    else
+        PyErr_Format(PyExc_RuntimeError, "%s: this array was made before shm.finalize; its memory is symmetric no more", arg);
+    return -1;
+}
+
 int py_not_symmetric(const void *addr, size_t bytes, const char *arg)
 {
     const py_block *block = py_block_at(addr);
-    if (block && block->state == PY_BLOCK_FREED)
-        PyErr_Format(PyExc_RuntimeError, "%s: the memory of this array has been freed (shm.free)", arg);
-    else if (block && block->state == PY_BLOCK_GONE)
-        PyErr_Format(PyExc_RuntimeError, "%s: this array was made before shm.finalize; its memory is symmetric no more", arg);
-    else if (block)
+    if (block && py_need_block(block, arg)) return -1;
+    if (block)
         PyErr_Format(PyExc_ValueError, "%s: %zu bytes at offset %zd reach beyond the %zu bytes of the symmetric block", arg,
                      bytes, (Py_ssize_t)((const char *)addr - block->start), block->bytes);
     else
@@ -146,6 +164,11 @@ int py_not_symmetric(const void *addr, size_t bytes, const char *arg)
 
 static int block_getbuffer(py_block *block, Py_buffer *view, int flags)
 {
+    if (block->device >= 0) {
+        view->obj = NULL;
+        PyErr_Format(PyExc_BufferError, "this block is %s memory, which the CPU cannot read", block->kind);
+        return -1;
+    }
     if (PyBuffer_FillInfo(view, (PyObject *)block, block->start, (Py_ssize_t)block->bytes, 0, flags)) return -1;
     return 0;
 }
@@ -153,8 +176,11 @@ static int block_getbuffer(py_block *block, Py_buffer *view, int flags)
 static PyObject *block_repr(py_block *block)
 {
     static const char *const states[] = {"", ", freed", ", of before finalize"};
-    return PyUnicode_FromFormat("<symmetric block %llu: %zu bytes%s>", (unsigned long long)block->number, block->bytes,
-                                states[block->state]);
+    if (block->device < 0)
+        return PyUnicode_FromFormat("<symmetric block %llu: %zu bytes%s>", (unsigned long long)block->number, block->bytes,
+                                    states[block->state]);
+    return PyUnicode_FromFormat("<symmetric block %llu: %zu bytes in %s memory%s>", (unsigned long long)block->number,
+                                block->bytes, block->kind, states[block->state]);
 }
 
 static PyObject *get_number(py_block *block, void *closure)
@@ -181,6 +207,12 @@ static PyObject *get_freed(py_block *block, void *closure)
     return PyBool_FromLong(block->state != PY_BLOCK_LIVE);
 }
 
+static PyObject *get_kind(py_block *block, void *closure)
+{
+    (void)closure;
+    return PyUnicode_FromString(block->kind);
+}
+
 static PyObject *get_exports(py_block *block, void *closure)
 {
     (void)closure;
@@ -192,6 +224,7 @@ static PyGetSetDef getters[] = {
     {"nbytes", (getter)get_nbytes, NULL, "Size in bytes.", NULL},
     {"address", (getter)get_address, NULL, "Address on this PE.", NULL},
     {"freed", (getter)get_freed, NULL, "True after shm.free, or after shm.finalize.", NULL},
+    {"kind", (getter)get_kind, NULL, "The kind of memory: 'host', or that of SHMEM_HEAP_KIND.", NULL},
     {"exports", (getter)get_exports, NULL, "Memoryviews, DLPack capsules and the like that keep it from being freed.", NULL},
     {0},
 };

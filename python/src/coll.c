@@ -81,7 +81,9 @@ static bool settle_errors(shmem_team_t team, const char *call, int64_t mine)
 
 static const char *const kind_names[] = {"broadcast", "collect", "fcollect",   "alltoall",
                                          "alltoalls", "reduce",  "sum_inscan", "sum_exscan"};
-static const char call_field[] = "call", dtype_field[] = "dtype", op_field[] = "op";
+static const char call_field[] = "call", dtype_field[] = "dtype", op_field[] = "op", memory_field[] = "memory";
+static const char *const memory_names[] = {"target and source on the host", "target on the device, source on the host",
+                                           "target on the host, source on the device", "target and source on the device"};
 
 static void describe(const char *field, int64_t value, char *text, size_t size)
 {
@@ -91,6 +93,8 @@ static void describe(const char *field, int64_t value, char *text, size_t size)
         PyOS_snprintf(text, size, "'%c%d'", (int)(value / 1000), (int)(value % 1000));
     else if (field == op_field && value < OPS)
         PyOS_snprintf(text, size, "'%s'", ops[value].name);
+    else if (field == memory_field && value < (int64_t)(sizeof memory_names / sizeof *memory_names))
+        PyOS_snprintf(text, size, "%s", memory_names[value]);
     else
         PyOS_snprintf(text, size, "%lld", (long long)value);
 }
@@ -99,7 +103,7 @@ static void describe(const char *field, int64_t value, char *text, size_t size)
 static void settle_fields(shmem_team_t team, const char *call, const int64_t *mine, const char *const *names,
                           int count)
 {
-    char one[32], other[32];
+    char one[64], other[64];
     for (int i = 0; i < count; i++) {
         int64_t theirs;
         int pe;
@@ -389,9 +393,10 @@ static int64_t code_of(const PyArray_Descr *descr)
 
 static int agree(struct coll *c)
 {
-    static const char *const names[] = {call_field, dtype_field, "size", "root", op_field, "tst", "sst"};
-    int64_t mine[] = {c->kind, 0, (int64_t)c->count, c->root, c->op, c->tst, c->sst};
+    static const char *const names[] = {call_field, dtype_field, "size", "root", op_field, "tst", "sst", memory_field};
+    int64_t mine[] = {c->kind, 0, (int64_t)c->count, c->root, c->op, c->tst, c->sst, 0};
     if (!PyErr_Occurred()) mine[1] = code_of(c->source.descr);
+    if (!PyErr_Occurred()) mine[7] = c->target.device | c->source.device << 1;
     if (c->kind == COLLECT) mine[2] = 0;
     return py_agree(c->team, c->row->name, mine, names, sizeof mine / sizeof *mine);
 }
@@ -470,7 +475,8 @@ static int perform(const struct coll *c)
 {
     void *to = c->target.data;
     const void *from = c->source.data;
-    if (c->members == 1 && (c->kind == COLLECT || c->kind == FCOLLECT)) { /* they may overlap */
+    bool device = c->target.device || c->source.device;
+    if (c->members == 1 && !device && (c->kind == COLLECT || c->kind == FCOLLECT)) { /* they may overlap */
         memmove(to, from, c->bytes);
         return 0;
     }
@@ -595,9 +601,11 @@ static PyObject *call_barrier_all(ARGS)
 {
     const py_row *row = py_row_of(self);
     if (py_parse(&no_params, row->name, args, nargs, kwnames, NULL) || py_need(row->name)) return NULL;
+    PyObject *arrays = py_pending_take(SHMEM_CTX_DEFAULT);
     PY_BEGIN_CALL
     shmem_barrier_all();
     PY_END_CALL
+    Py_XDECREF(arrays);
     return answer(row, 0);
 }
 

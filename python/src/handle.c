@@ -177,9 +177,11 @@ static PyObject *ctx_destroy(py_ctx *self, PyObject *unused)
     }
     if (py_need("Ctx.destroy") || py_arg_ctx((PyObject *)self, &ctx)) return NULL;
     self->handle = SHMEM_CTX_INVALID;
+    PyObject *arrays = py_pending_take(ctx);
     PY_BEGIN_CALL
     shmem_ctx_destroy(ctx);
     PY_END_CALL
+    Py_XDECREF(arrays);
     Py_RETURN_NONE;
 }
 
@@ -212,9 +214,7 @@ static PyObject *ctx_quiet(py_ctx *self, PyObject *unused)
     if (py_need("Ctx.quiet")) return NULL;
     if (ctx == SHMEM_CTX_INVALID) Py_RETURN_NONE;
     if (py_arg_ctx((PyObject *)self, &ctx)) return NULL;
-    PY_BEGIN_CALL
-    shmem_ctx_quiet(ctx);
-    PY_END_CALL
+    py_quiet(ctx);
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }

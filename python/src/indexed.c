@@ -58,6 +58,7 @@ static PyArrayObject *keep(PyArrayObject *a)
 /* Lists and the like become arrays first, so that their kind can be seen. */
 static int parse_array(PyObject *o, const char *arg, struct numbers *n)
 {
+    if (py_need_host(o, arg)) return -1;
     if (!PyArray_Check(o) && !PySequence_Check(o)) return not_integers(o, arg);
     PyObject *array = PyArray_FROM_O(o);
     if (!array) return -1;
@@ -81,6 +82,7 @@ static int parse_array(PyObject *o, const char *arg, struct numbers *n)
 static int parse_one(PyObject *o, const char *arg, struct numbers *n)
 {
     int overflow;
+    if (py_need_host(o, arg)) return -1;
     PyObject *number = PyArray_IsScalar(o, Bool) ? NULL : PyNumber_Index(o);
     if (!number) {
         PyErr_Clear();
@@ -197,13 +199,13 @@ static bool same_shape(PyArrayObject *a, PyArrayObject *b)
 
 static int parse_x(PyObject *o, int need, struct indexed *x)
 {
-    if (!PyArray_Check(o) || !PyArray_NDIM((PyArrayObject *)o)) {
+    PyArrayObject *a = (PyArrayObject *)py_layout(o);
+    if (!PyArray_Check(a) || !PyArray_NDIM(a)) {
         PyErr_Format(PyExc_TypeError,
                      "x: a symmetric array with rows or elements to index is needed, not %.200s",
-                     PyArray_Check(o) ? "one without dimensions" : Py_TYPE(o)->tp_name);
+                     PyArray_Check(a) ? "one without dimensions" : Py_TYPE(o)->tp_name);
         return -1;
     }
-    PyArrayObject *a = (PyArrayObject *)o;
     if (py_arg_operand(o, x->row->type, need | PY_SYMMETRIC, "x", &x->x)) return -1;
     if (!PyArray_IS_C_CONTIGUOUS(a)) {
         PyErr_SetString(PyExc_ValueError, "x: the array is not C-contiguous");
@@ -382,9 +384,9 @@ static void move(const struct indexed *x, char *other, enum direction direction)
     }
 }
 
-static void move_unlocked(const struct indexed *x, char *other, enum direction direction)
+static void move_unlocked(const struct indexed *x, char *other, bool device, enum direction direction)
 {
-    PyThreadState *state = py_unlock(x->n * x->row_bytes);
+    PyThreadState *state = py_unlock_for(x->n * x->row_bytes, device || x->x.device);
     if (x->row_bytes) move(x, other, direction);
     py_relock(state);
 }
@@ -416,33 +418,37 @@ static bool share_memory(PyArrayObject *a, PyArrayObject *b)
 }
 
 /* Where the result would overwrite what is still to be read, it goes by way of an array of its own. */
-static PyObject *gather_aside(struct indexed *x, PyArrayObject *out)
+static int gather_aside(struct indexed *x, const struct py_operand *out)
 {
-    PyObject *aside = PyArray_NewLikeArray(out, NPY_CORDER, NULL, 0);
-    if (!aside) return NULL;
-    move_unlocked(x, PyArray_BYTES((PyArrayObject *)aside), GATHER);
-    int rc = PyArray_CopyInto(out, (PyArrayObject *)aside);
-    Py_DECREF(aside);
-    return rc ? NULL : Py_NewRef((PyObject *)out);
+    size_t bytes = x->n * x->row_bytes;
+    char *aside = PyMem_RawMalloc(bytes ? bytes : 1);
+    if (!aside) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    move_unlocked(x, aside, out->device, GATHER);
+    py_copy(out->data, out->device, aside, false, bytes);
+    PyMem_RawFree(aside);
+    return 0;
 }
 
 static PyObject *gather(struct indexed *x, PyObject *out)
 {
     struct py_operand op;
     if (!py_absent(out)) {
-        if (!PyArray_Check(out))
+        if (!PyArray_Check(out) && !py_is_device(out))
             return PyErr_Format(PyExc_TypeError, "out: an array is needed, not %.200s",
                                 Py_TYPE(out)->tp_name);
         if (check_shape(x, out, PY_WRITE, "out", &op)) return NULL;
-        PyArrayObject *to = (PyArrayObject *)out;
+        PyArrayObject *to = op.array;
         if (share_memory(to, x->x.array) || share_memory(to, x->index.array) || share_memory(to, x->pe.array))
-            return gather_aside(x, to);
-        move_unlocked(x, op.data, GATHER);
+            return gather_aside(x, &op) ? NULL : Py_NewRef(out);
+        move_unlocked(x, op.data, op.device, GATHER);
         return Py_NewRef(out);
     }
     PyObject *result = new_result(x);
     if (!result) return NULL;
-    move_unlocked(x, PyArray_BYTES((PyArrayObject *)result), GATHER);
+    move_unlocked(x, PyArray_BYTES((PyArrayObject *)result), false, GATHER);
     return PyArray_Return((PyArrayObject *)result);
 }
 
@@ -456,16 +462,25 @@ static PyObject *call_gather(ARGS)
     return result;
 }
 
+/* What is written must not change what is still to be read. */
+static int copy_source(struct py_operand *op, struct py_room *room)
+{
+    room->owner = PyArray_NewLikeArray(op->array, NPY_CORDER, NULL, 0);
+    if (!room->owner) return -1;
+    char *copy = PyArray_BYTES((PyArrayObject *)room->owner);
+    py_copy(copy, false, op->data, op->device, op->count * op->size);
+    op->data = copy;
+    op->device = false;
+    return 0;
+}
+
 /* One number for one element does not need an array around it. */
 static int parse_source(PyObject *o, struct indexed *x, struct py_room *room, struct py_operand *op)
 {
     room->owner = NULL;
-    if (PyArray_Check(o)) {
+    if (PyArray_Check(o) || py_is_device(o)) {
         if (check_shape(x, o, 0, "source", op)) return -1;
-        if (!share_memory(op->array, x->x.array)) return 0;
-        room->owner = PyArray_NewCopy(op->array, NPY_CORDER); /* what is written must not change what is still to be read */
-        if (room->owner) op->data = PyArray_BYTES((PyArrayObject *)room->owner);
-        return room->owner ? 0 : -1;
+        return share_memory(op->array, x->x.array) ? copy_source(op, room) : 0;
     }
     if (!x->index.array && x->row_count == 1)
         return py_arg_source(o, x->row->type, &x->x, "source", room, op);
@@ -487,7 +502,7 @@ static PyObject *scatter(struct indexed *x, PyObject *source, enum direction dir
         if (py_need_aligned(&x->x, "x")) return NULL;
     }
     if (parse_source(source, x, &room, &op)) return NULL;
-    move_unlocked(x, op.data, direction);
+    move_unlocked(x, op.data, op.device, direction);
     Py_XDECREF(room.owner);
     Py_RETURN_NONE;
 }

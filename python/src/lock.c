@@ -130,7 +130,7 @@ static int lock_clear(long *lock, const char *call)
 
 static py_block *lock_alloc(void)
 {
-    return py_memory_alloc(sizeof(long), 0, SHMEM_MALLOC_ATOMICS_REMOTE, true, "a lock");
+    return py_memory_alloc(sizeof(long), 0, SHMEM_MALLOC_ATOMICS_REMOTE, true, "a lock", "host");
 }
 
 static int lock_free(py_block *block)

@@ -11,13 +11,14 @@
 #include "memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { DROPPED_MAX = 440, WHAT_MAX = 96 };
 enum op { OP_ALLOC = 1, OP_FREE, OP_AGAIN };
 
 struct record {
     uint64_t op, number, bytes, align, hints, clear, exports;
-    char what[WHAT_MAX];
+    char what[WHAT_MAX], kind[PY_KIND_MAX]; /* kind "": as shmem_malloc and its kin choose */
     uint64_t dropped_count;
     uint64_t dropped[DROPPED_MAX]; /* numbers, ascending */
 };
@@ -38,6 +39,8 @@ static struct {
     bool busy;
     struct record theirs; /* a peer's, as read */
 } memory;
+
+struct py_kind py_kind;
 
 static struct record *mine(void) { return &memory.records[memory.turn & 1]; }
 
@@ -152,7 +155,8 @@ static const char *const op_names[] = {"?", "allocates", "frees an array", "allo
 
 static bool differs(const struct record *a, const struct record *b)
 {
-    return memcmp(a, b, offsetof(struct record, exports)) || memcmp(a->what, b->what, sizeof a->what);
+    return memcmp(a, b, offsetof(struct record, exports)) || memcmp(a->what, b->what, sizeof a->what) ||
+           memcmp(a->kind, b->kind, sizeof a->kind);
 }
 
 static int say_difference(const struct record *a, const struct record *b, int pe)
@@ -167,6 +171,9 @@ static int say_difference(const struct record *a, const struct record *b, int pe
     else if (strcmp(a->what, b->what) || a->bytes != b->bytes)
         PyErr_Format(PyExc_ValueError, "shape, dtype: the PEs ask for different arrays: PE 0 for %s (%llu bytes), PE %d for "
                      "%s (%llu bytes)", a->what, (unsigned long long)a->bytes, pe, b->what, (unsigned long long)b->bytes);
+    else if (strcmp(a->kind, b->kind))
+        PyErr_Format(PyExc_ValueError, "kind: PE 0 asks for %s%s%s, PE %d for %s%s%s", *a->kind ? "'" : "", *a->kind ? a->kind : "None",
+                     *a->kind ? "'" : "", pe, *b->kind ? "'" : "", *b->kind ? b->kind : "None", *b->kind ? "'" : "");
     else if (a->align != b->align)
         PyErr_Format(PyExc_ValueError, "align: PE 0 asks for %llu, PE %d for %llu", (unsigned long long)a->align, pe,
                      (unsigned long long)b->align);
@@ -211,20 +218,46 @@ struct request {
     size_t bytes, align;
     long hints;
     bool clear;
+    const char *kind; /* "": as shmem_malloc and its kin choose */
 };
+
+static bool is_host(const char *kind) { return !strcmp(kind, "host"); }
+
+/* In the heap of that kind. Hints say no more than that, so with a kind they say nothing. */
+static char *ask_for_kind(const struct request *r, size_t bytes)
+{
+    if (r->align) return shmemx_align_on(r->kind, r->align, bytes);
+    return r->clear ? shmemx_calloc_on(r->kind, bytes, 1) : shmemx_malloc_on(r->kind, bytes);
+}
+
+static char *ask_for_any(const struct request *r, size_t bytes)
+{
+    if (r->align) return shmem_align(r->align, bytes);
+    if (r->hints) return shmem_malloc_with_hints(bytes, r->hints);
+    return r->clear ? shmem_calloc(bytes, 1) : shmem_malloc(bytes);
+}
+
+static void zero(char *p, size_t bytes)
+{
+    static const char zeros[1 << 16];
+    if (is_host(shmemx_kind_of(p)))
+        memset(p, 0, bytes);
+    else
+        for (size_t done = 0, n; done < bytes; done += n) {
+            n = bytes - done < sizeof zeros ? bytes - done : sizeof zeros;
+            shmem_putmem(p + done, zeros, n, py_world.pe);
+        }
+}
 
 static char *ask(const struct request *r)
 {
     size_t bytes = r->bytes ? r->bytes : 1;
-    bool plain = !r->align && !r->hints;
+    bool zeroed = !r->align && (!r->hints || *r->kind);
     char *p;
     PY_BEGIN_CALL
-    if (plain)
-        p = r->clear ? shmem_calloc(bytes, 1) : shmem_malloc(bytes);
-    else
-        p = r->align ? shmem_align(r->align, bytes) : shmem_malloc_with_hints(bytes, r->hints);
-    if (p && r->clear && !plain) {
-        memset(p, 0, bytes);
+    p = *r->kind ? ask_for_kind(r, bytes) : ask_for_any(r, bytes);
+    if (p && r->clear && !zeroed) {
+        zero(p, bytes);
         shmem_barrier_all();
     }
     PY_END_CALL
@@ -256,6 +289,18 @@ static void move_out_freed(void)
     }
 }
 
+/* A freed DeviceArray cannot be read any more, so who holds it does not matter; but a thread may be in a call on it. */
+static void release_freed(void)
+{
+    for (Py_ssize_t i = 0; !py_world.inside && py_block_each(i);) {
+        py_block *block = py_block_each(i);
+        if (block->device >= 0 && block->state == PY_BLOCK_FREED)
+            py_block_release(block); /* it leaves the list */
+        else
+            i++;
+    }
+}
+
 static char *ask_by_all_means(const struct request *r)
 {
     char *p = ask(r);
@@ -264,21 +309,34 @@ static char *ask_by_all_means(const struct request *r)
     meet_again();
     if ((p = ask(r))) return p;
     move_out_freed();
+    release_freed();
     meet_again();
     return ask(r);
+}
+
+/* Which heap was too small. */
+static bool on_device(const struct request *r)
+{
+    const char *on = getenv("SHMEM_MALLOC_ON");
+    if (*r->kind) return !is_host(r->kind);
+    bool hinted = !r->align && r->hints & (SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE);
+    return *py_kind.name && !hinted && !(on && is_host(on));
 }
 
 static void say_no_memory(const struct request *r, const char *what)
 {
     size_t live = 0, freed = 0;
+    bool device = on_device(r);
     for (Py_ssize_t i = 0; py_block_each(i); i++) {
         const py_block *b = py_block_each(i);
+        if ((b->device >= 0) != device) continue;
         if (b->state == PY_BLOCK_LIVE) live += b->bytes;
         if (b->state == PY_BLOCK_FREED) freed += b->bytes;
     }
-    PyErr_Format(PyExc_MemoryError, "%s (%zu bytes) does not fit the symmetric heap of each PE: %zu bytes are in arrays that "
+    PyErr_Format(PyExc_MemoryError, "%s (%zu bytes) does not fit the symmetric heap%s%s of each PE: %zu bytes are in arrays that "
                  "are in use here, %zu in freed arrays of which views are still held; make the heap larger by "
-                 "SHMEM_SYMMETRIC_SIZE (for instance 4G)", what, r->bytes, live, freed);
+                 "SHMEM_SYMMETRIC_SIZE (for instance 4G)", what, r->bytes, device ? " of kind " : "", device ? py_kind.name : "",
+                 live, freed);
 }
 
 static py_block *allocate(const struct request *request, const char *what)
@@ -288,6 +346,7 @@ static py_block *allocate(const struct request *request, const char *what)
     r->align = request->align;
     r->hints = (uint64_t)request->hints;
     r->clear = request->clear;
+    snprintf(r->kind, sizeof r->kind, "%s", request->kind);
     snprintf(r->what, sizeof r->what, "%s", what ? what : "a block");
     meet();
     if (compare(NULL)) return NULL;
@@ -302,17 +361,26 @@ static py_block *allocate(const struct request *request, const char *what)
         PyErr_NoMemory();
         return NULL;
     }
-    return py_block_new(p, request->bytes, number);
+    return py_block_new(p, request->bytes, number, shmemx_kind_of(p));
 }
 
-py_block *py_memory_alloc(size_t bytes, size_t align, long hints, bool clear, const char *what)
+static int check_kind(const char *kind)
 {
+    if (!kind || is_host(kind) || (*py_kind.name && !strcmp(kind, py_kind.name))) return 0;
+    PyErr_Format(PyExc_ValueError, "kind: this job has no heap of kind '%s'; it has 'host'%s%s%s (SHMEM_HEAP_KIND)", kind,
+                 *py_kind.name ? " and '" : "", py_kind.name, *py_kind.name ? "'" : "");
+    return -1;
+}
+
+py_block *py_memory_alloc(size_t bytes, size_t align, long hints, bool clear, const char *what, const char *kind)
+{
+    if (check_kind(kind)) return NULL;
     if (align && (align & (align - 1) || align < sizeof(void *))) {
         PyErr_Format(PyExc_ValueError, "align: %zu is no power of two from %zu on", align, sizeof(void *));
         return NULL;
     }
     if (enter("alloc")) return NULL;
-    struct request request = {bytes, align, hints, clear};
+    struct request request = {bytes, align, hints, clear, kind ? kind : ""};
     py_block *block = allocate(&request, what);
     leave();
     return block;
@@ -355,10 +423,23 @@ int py_memory_free(py_block *block)
 
 /* --- start and stop --- */
 
+static void ask_device(void)
+{
+    shmemx_device_info_t info;
+    py_kind = (struct py_kind){.name = ""};
+    if (shmemx_device_info(&info)) return;
+    snprintf(py_kind.name, sizeof py_kind.name, "%s", info.kind);
+    py_kind.number = info.number;
+    py_kind.dlpack = info.dlpack;
+}
+
 int py_memory_start(void)
 {
     PY_BEGIN_CALL
-    memory.records = shmem_calloc(2, sizeof *memory.records);
+    memory.records = shmemx_calloc_on("host", 2, sizeof *memory.records);
+    ask_device();
+    py_world.far = false;
+    for (int pe = 0; memory.records && pe < py_world.npes; pe++) py_world.far |= !shmem_ptr(memory.records, pe);
     PY_END_CALL
     memory.turn = 0;
     memory.busy = false;
@@ -383,28 +464,33 @@ static PyObject *call_block_alloc(PyObject *self, PyObject *const *args, Py_ssiz
 static PyObject *call_block_free(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 static PyObject *call_block_of(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 static PyObject *call_memory_info(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+static PyObject *call_device_info(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 
-static struct py_params alloc_params = {.names = {"nbytes", "align", "hints", "clear", "what"}, .required = 1};
+static struct py_params alloc_params = {.names = {"nbytes", "align", "hints", "clear", "what", "kind"}, .required = 1};
 static struct py_params block_params = {.names = {"block"}, .required = 1};
 static struct py_params object_params = {.names = {"obj"}, .required = 1};
 static struct py_params no_params = {.names = {NULL}, .required = 0};
 
 const struct py_call py_calls_memory[] = {
     {"block_alloc", call_block_alloc, &alloc_params, PY_F_NONE, true,
-     "(nbytes, align=None, hints=None, clear=True, what=None)\nAllocate symmetric memory. Collective.\n\n"
+     "(nbytes, align=None, hints=None, clear=True, what=None, kind=None)\nAllocate symmetric memory. Collective.\n\n"
      "Returns a Block. ``what`` (text, compared between the PEs) says what for."},
     {"block_free", call_block_free, &block_params, PY_F_NONE, true, "(block)\nFree a Block. Collective."},
     {"block_of", call_block_of, &object_params, PY_F_NONE, true,
      "(obj)\nThe Block that the array or buffer ``obj`` lies in, or None."},
     {"memory_info", call_memory_info, &no_params, PY_F_NONE, true,
      "()\nA dict about symmetric memory on this PE: blocks, bytes, freed (with views), dropped (not yet given back)."},
+    {"device_info", call_device_info, &no_params, PY_F_NONE, true,
+     "()\nA dict about the device of this PE's device heap: kind, name, number, free and total bytes of its memory, its type in\n"
+     "DLPack (0: none). None in a job without a device heap (SHMEM_HEAP_KIND)."},
     {NULL},
 };
 
 static PyObject *call_block_alloc(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    PyObject *a[5];
+    PyObject *a[6];
     size_t bytes, align, hints;
+    const char *kind = NULL;
     if (py_parse(&alloc_params, py_row_of(self)->name, args, nargs, kwnames, a)) return NULL;
     if (py_need("alloc")) return NULL;
     if (py_arg_size(a[0], "nbytes", 0, &bytes) || py_arg_size(a[1], "align", 0, &align) ||
@@ -414,7 +500,10 @@ static PyObject *call_block_alloc(PyObject *self, PyObject *const *args, Py_ssiz
     if (clear < 0) return NULL;
     const char *what = a[4] && a[4] != Py_None ? PyUnicode_AsUTF8(a[4]) : NULL;
     if (!what && PyErr_Occurred()) return NULL;
-    return (PyObject *)py_memory_alloc(bytes, align, (long)hints, clear, what);
+    if (a[5] && a[5] != Py_None && !PyUnicode_Check(a[5]))
+        return PyErr_Format(PyExc_TypeError, "kind: a string or None is needed, not %.100s", Py_TYPE(a[5])->tp_name);
+    if (a[5] && a[5] != Py_None && !(kind = PyUnicode_AsUTF8(a[5]))) return NULL;
+    return (PyObject *)py_memory_alloc(bytes, align, (long)hints, clear, what, kind);
 }
 
 static PyObject *call_block_free(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
@@ -434,6 +523,7 @@ static PyObject *call_block_of(PyObject *self, PyObject *const *args, Py_ssize_t
     PyObject *a[1];
     const char *addr;
     if (py_parse(&object_params, py_row_of(self)->name, args, nargs, kwnames, a)) return NULL;
+    if (py_is_device(a[0])) return Py_NewRef((PyObject *)((py_device *)a[0])->block);
     if (PyArray_Check(a[0])) {
         addr = PyArray_BYTES((PyArrayObject *)a[0]);
     } else {
@@ -461,4 +551,18 @@ static PyObject *call_memory_info(PyObject *self, PyObject *const *args, Py_ssiz
     }
     return Py_BuildValue("{s:n,s:n,s:n,s:n,s:n}", "blocks", blocks, "bytes", (Py_ssize_t)bytes, "freed", freed, "dropped",
                          memory.dropped, "owned", memory.count);
+}
+
+static PyObject *call_device_info(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    const char *name = py_row_of(self)->name;
+    shmemx_device_info_t info;
+    int none;
+    if (py_parse(&no_params, name, args, nargs, kwnames, NULL) || py_need(name)) return NULL;
+    PY_BEGIN_CALL
+    none = shmemx_device_info(&info);
+    PY_END_CALL
+    if (none) Py_RETURN_NONE;
+    return Py_BuildValue("{s:s,s:s,s:i,s:n,s:n,s:i}", "kind", info.kind, "name", info.name, "number", info.number, "free",
+                         (Py_ssize_t)info.free_bytes, "total", (Py_ssize_t)info.total_bytes, "dlpack", info.dlpack);
 }

@@ -112,7 +112,7 @@ static int add_types(PyObject *module)
 {
     row_type = (PyTypeObject *)PyType_FromSpec(&row_spec);
     if (!row_type) return -1;
-    return py_block_ready(module) || py_array_ready(module) || py_handle_ready(module) || py_lock_ready(module) ? -1 : 0;
+    return py_block_ready(module) || py_array_ready(module) || py_device_ready(module) || py_handle_ready(module) || py_lock_ready(module) ? -1 : 0;
 }
 
 static struct PyModuleDef definition = {

@@ -14,6 +14,11 @@ static inline PyThreadState *py_unlock(size_t bytes)
 {
     return bytes > PY_LONG_COPY ? py_call_begin() : NULL;
 }
+/* A copy of the runtime, and what the agent of a device is asked, take as long in any case. */
+static inline PyThreadState *py_unlock_for(size_t bytes, bool device)
+{
+    return py_unlock(py_unlikely(device) ? SIZE_MAX : bytes);
+}
 static inline void py_relock(PyThreadState *state)
 {
     if (state) py_call_end(state);
@@ -35,6 +40,9 @@ enum { PY_STRIDED = 8 }; /* more for py_arg_operand: any strides will do; data, 
 
 /* First and last byte + 1 of an array of any strides. */
 void py_extent(PyArrayObject *array, char **low, char **high);
+
+/* "index: ...", for arguments that the CPU reads: -1 with TypeError for a DeviceArray. */
+int py_need_host(PyObject *o, const char *arg);
 
 struct py_where {
     shmem_ctx_t ctx;
@@ -68,7 +76,7 @@ static inline int py_arg_one(PyObject *o, const struct py_type *t, int need, con
             bool writes = !(need & PY_WRITE) || PyArray_ISWRITEABLE(e->array);
             if (py_likely(fits && writes && py_symmetric(e->data, size) &&
                           descr->type_num <= NPY_CLONGDOUBLE)) {
-                *op = (struct py_operand){e->data, 1, size, descr, e->array, true};
+                *op = (struct py_operand){e->data, 1, size, descr, e->array, true, false};
                 return 0;
             }
         }
@@ -104,6 +112,22 @@ int py_arg_signal(PyObject *o, uint64_t **signal);
 int py_arg_stride(PyObject *o, const char *arg, ptrdiff_t *stride);
 /* The name in a string (or string enum), in lower case, into name[16]. */
 int py_arg_word(PyObject *o, const char *arg, char *word);
+
+/* --- rma.c --- */
+
+/* What the array `from` holds on that PE, of an element a scalar. to: NULL, or an array to fill in and return. t NULL: of any
+ * dtype. */
+PyObject *py_get_array(const struct py_type *t, PyObject *from, PyObject *to, const struct py_where *w);
+/* Into this PE's memory, of the host or of a device, from the other memory of the two. */
+void py_copy(void *to, bool to_device, const void *from, bool from_device, size_t bytes);
+
+/* --- pending.c --- */
+
+/* Behind a nonblocking call on that context, which may go on reading or writing the operand. */
+void py_pending_add(shmem_ctx_t ctx, const struct py_operand *op);
+/* What the context's nonblocking calls have used so far, NULL for nothing: a reference to be dropped behind a quiet. */
+PyObject *py_pending_take(shmem_ctx_t ctx);
+void py_quiet(shmem_ctx_t ctx);
 
 /* --- coll.c --- */
 /* Collective: do all members of the team bring the same numbers? names[i] names what i is; error != 0:

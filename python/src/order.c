@@ -6,6 +6,7 @@
 static struct py_params ctx_params = {.names = {"ctx"}, .required = 0};
 static struct py_params pe_params = {.names = {"pe"}, .required = 1};
 static struct py_params addr_params = {.names = {"addr", "pe"}, .required = 2};
+static struct py_params x_params = {.names = {"x"}, .required = 1};
 static struct py_params ptr_params = {.names = {"target", "pe"}, .required = 2};
 
 /* 1: there is something to do; 0: CTX_INVALID, on which nothing was ever issued. */
@@ -34,11 +35,7 @@ static PyObject *call_quiet(ARGS)
     shmem_ctx_t ctx;
     int some = parse_order(self, args, nargs, kwnames, &ctx);
     if (some < 0) return NULL;
-    if (some) {
-        PY_BEGIN_CALL
-        shmem_ctx_quiet(ctx);
-        PY_END_CALL
-    }
+    if (some) py_quiet(ctx);
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }
@@ -104,9 +101,37 @@ static PyObject *call_ptr(ARGS)
     if (py_parse(&ptr_params, name, args, nargs, kwnames, a) || py_need(name) || py_arg_pe(a[1], NULL, &pe))
         return NULL;
     if (py_arg_operand(a[0], NULL, PY_STRIDED | PY_SYMMETRIC, "target", &op)) return NULL;
-    char *data = shmem_ptr(op.data, pe);
+    char *data = op.device ? NULL : shmem_ptr(op.data, pe);
     if (!data) Py_RETURN_NONE;
     return peer_view(&op, data);
+}
+
+static PyObject *list_of(void *const *table)
+{
+    PyObject *list = PyList_New(py_world.npes);
+    for (int pe = 0; list && pe < py_world.npes; pe++) {
+        PyObject *address = table[pe] ? PyLong_FromVoidPtr(table[pe]) : Py_NewRef(Py_None);
+        if (address)
+            PyList_SET_ITEM(list, pe, address);
+        else
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *call_peer_table(ARGS)
+{
+    PyObject *a[1];
+    struct py_operand op;
+    const char *name = py_row_of(self)->name;
+    if (py_parse(&x_params, name, args, nargs, kwnames, a) || py_need(name)) return NULL;
+    if (py_arg_operand(a[0], NULL, PY_STRIDED | PY_SYMMETRIC, "x", &op)) return NULL;
+    void **table = PyMem_RawCalloc((size_t)py_world.npes, sizeof *table);
+    if (!table) return PyErr_NoMemory();
+    if (py_symmetric(op.data, 1)) shmemx_peer_table(op.data, table); /* an array of no elements may lie anywhere */
+    PyObject *list = list_of(table);
+    PyMem_RawFree(table);
+    return list;
 }
 
 const struct py_call py_calls_order[] = {
@@ -120,5 +145,8 @@ const struct py_call py_calls_order[] = {
     {"ptr", call_ptr, &ptr_params, PY_F_NONE, true,
      "(target, pe)\nAn ndarray that is the target of PE pe itself, for loads and stores; None when it is not "
      "mapped here."},
+    {"peer_table", call_peer_table, &x_params, PY_F_NONE, true,
+     "(x)\nFor each PE the address by which kernels of this PE's device (or loads, for memory of the host) reach what x is there:\n"
+     "a number, None where they do not, as on another machine."},
     {NULL},
 };

@@ -6,8 +6,10 @@
  *   memory.c    the collective side of blocks: allocate, free, agree on what the collector dropped
  *   holders.c   who refers to an array
  *   array.c     Array, the ndarray of symmetric memory, and its elements
+ *   device.c    DeviceArray, the array in symmetric memory of a device
  *   types.c     the table of types: OpenSHMEM's names and NumPy's dtypes
  *   args.c      arguments of calls: keywords, PEs, contexts, arrays, values
+ *   pending.c   what nonblocking calls go on using
  *   rma.c amo.c wait.c coll.c indexed.c lock.c handle.c    the calls, one file a chapter
  *
  * Rules: whatever the library would end the job for is looked at here first and raised as an exception that names the
@@ -50,6 +52,7 @@ struct py_world {
     int finalized;     /* was initialised once and has been finalized */
     int forked;        /* this process is a child of a PE */
     int pe, npes;
+    bool far; /* some PEs are on other machines: nonblocking calls go on behind their return */
     unsigned long main_thread;
     int inside; /* how many threads are in the library without the GIL, which guards this count */
 };
@@ -107,6 +110,7 @@ bool py_type_is_plain(const PyArray_Descr *descr);
 /* --- block.c --- */
 
 /* One allocation in the symmetric heap. Arrays of it have it as their base, so it lives as long as the last view. */
+enum { PY_KIND_MAX = 16 };
 enum py_block_state { PY_BLOCK_LIVE, PY_BLOCK_FREED, PY_BLOCK_GONE }; /* gone: of before finalize */
 typedef struct {
     PyObject_HEAD
@@ -116,6 +120,8 @@ typedef struct {
     enum py_block_state state;
     Py_ssize_t exports;   /* memoryviews, DLPack capsules and the like that foreign code holds */
     PyObject *root;       /* weak reference to the first array on it, or NULL */
+    char kind[PY_KIND_MAX];
+    int device;           /* its number; -1: memory of the host */
 } py_block;
 extern PyTypeObject *py_block_type;
 
@@ -133,6 +139,8 @@ static inline bool py_symmetric(const void *addr, size_t bytes)
     if (py_likely(p >= py_last_live.start && p < py_last_live.end && bytes <= (size_t)(py_last_live.end - p))) return true;
     return py_symmetric_slow(addr, bytes);
 }
+/* -1 with RuntimeError when the block has been freed, or is of before finalize. */
+int py_need_block(const py_block *block, const char *arg);
 /* -1 with ValueError or RuntimeError (freed) that names the argument. */
 int py_not_symmetric(const void *addr, size_t bytes, const char *arg);
 static inline int py_need_symmetric(const void *addr, size_t bytes, const char *arg)
@@ -142,9 +150,18 @@ static inline int py_need_symmetric(const void *addr, size_t bytes, const char *
 
 /* --- memory.c --- */
 
+/* The device heap of this job, since init. */
+struct py_kind {
+    char name[PY_KIND_MAX]; /* "": there is none */
+    int number;             /* of this PE's device */
+    int dlpack;             /* its type in DLPack; 0: it has none */
+};
+extern struct py_kind py_kind;
+
 /* Collective. A new reference to a block of that size, zeroed if asked; NULL with MemoryError or, when the PEs do not ask
- * for the same, ValueError, on all PEs alike. `what` is compared, too: dtype and shape as text. */
-py_block *py_memory_alloc(size_t bytes, size_t align, long hints, bool clear, const char *what);
+ * for the same, ValueError, on all PEs alike. `what` is compared, too: dtype and shape as text. kind NULL: as shmem_malloc
+ * and its kin choose it. */
+py_block *py_memory_alloc(size_t bytes, size_t align, long hints, bool clear, const char *what, const char *kind);
 /* Collective. -1: BufferError on all PEs when one of them has exports of it; ValueError when they free different blocks. */
 int py_memory_free(py_block *block);
 
@@ -169,6 +186,25 @@ static inline struct py_element *py_element_of(PyObject *o)
 }
 /* A plain NumPy scalar of that type from memory: the result of float_get, atomics and the like. */
 PyObject *py_scalar(int num, const void *value);
+
+/* --- device.c --- */
+
+/* An array in a device heap. Its layout is an ndarray whose data nobody may look at. */
+typedef struct {
+    PyObject_HEAD
+    PyArrayObject *layout;
+    py_block *block;
+    PyObject *weak;
+} py_device;
+extern PyTypeObject *py_device_type;
+static inline bool py_is_device(PyObject *o) { return Py_IS_TYPE(o, py_device_type); }
+/* What describes the operand: of a DeviceArray its layout, of all else itself. Borrowed. */
+static inline PyObject *py_layout(PyObject *o)
+{
+    return py_unlikely(py_is_device(o)) ? (PyObject *)((py_device *)o)->layout : o;
+}
+/* On the whole block, from its start. */
+PyObject *py_device_new(PyArray_Descr *descr, int nd, const npy_intp *dims, int fortran, py_block *block);
 
 /* --- args.c --- */
 
@@ -197,7 +233,7 @@ int py_arg_team(PyObject *o, shmem_team_t *team, int *npes);
 int py_arg_size(PyObject *o, const char *arg, size_t dflt, size_t *n);
 
 /* One operand of a call: where its elements are. Accepts ndarrays of a plain dtype, contiguous in C or Fortran order (else
- * ValueError), and elements of Arrays. */
+ * ValueError), elements of Arrays, and DeviceArrays. */
 struct py_operand {
     char *data;
     size_t count;                 /* elements */
@@ -205,6 +241,7 @@ struct py_operand {
     PyArray_Descr *descr;         /* borrowed */
     PyArrayObject *array;         /* borrowed; for an element: the array it is of */
     bool element;
+    bool device; /* in the memory of a device: the library alone may touch it */
 };
 enum { PY_WRITE = 1, PY_SYMMETRIC = 2, PY_ONE = 4 }; /* written to; must be symmetric; exactly one element */
 /* t NULL: any dtype that can be moved as bytes. TypeError, ValueError, RuntimeError name `arg`. */

@@ -203,7 +203,9 @@ static PyObject *get_foreign(const struct py_operand *op, const struct py_where 
     Py_INCREF(op->descr);
     PyObject *out = PyArray_NewFromDescr(&PyArray_Type, op->descr, 0, NULL, NULL, NULL, 0, NULL);
     if (!out) return NULL;
+    PyThreadState *state = py_unlock_for(0, op->device);
     shmem_ctx_getmem(w->ctx, PyArray_DATA((PyArrayObject *)out), op->data, op->size, w->pe);
+    py_relock(state);
     return PyArray_Return((PyArrayObject *)out);
 }
 
@@ -213,10 +215,12 @@ static inline PyObject *get_one(const struct py_type *t, const struct py_operand
     union word v;
     if (py_unlikely(!t && (!py_descr_is_number(op->descr) || !PyArray_ISNBO(op->descr->byteorder))))
         return get_foreign(op, w);
+    PyThreadState *state = py_unlock_for(0, op->device);
     if (py_likely(w->plain))
         load_plain(&v, op->data, op->size, w->pe);
     else
         load(&v, op->data, op->size, w);
+    py_relock(state);
     return py_scalar(t ? t->num : op->descr->type_num, &v);
 }
 
@@ -245,19 +249,21 @@ CALL(call_p)
     from.data = room.bytes;
     if (t ? py_arg_value(a[1], t, "value", room.bytes) : py_arg_foreign(a[1], &to, "value", &room, &from))
         return NULL;
+    PyThreadState *state = py_unlock_for(0, to.device);
     if (py_likely(w.plain))
         store_plain(to.data, from.data, to.size, w.pe);
     else
         store(to.data, from.data, to.size, &w);
+    py_relock(state);
     Py_XDECREF(room.owner);
     Py_RETURN_NONE;
 }
 
 /* --- get that makes its result --- */
 
-static void get_bytes(char *to, const char *from, size_t bytes, const struct py_where *w)
+static void get_bytes(char *to, const char *from, size_t bytes, bool device, const struct py_where *w)
 {
-    PyThreadState *state = py_unlock(bytes);
+    PyThreadState *state = py_unlock_for(bytes, device);
     if (w->plain)
         shmem_getmem(to, from, bytes, w->pe);
     else
@@ -307,7 +313,7 @@ static bool same_shape(PyArrayObject *a, PyArrayObject *b)
 static int check_out(PyObject *o, const struct py_type *t, const struct py_operand *source,
                      struct py_operand *out)
 {
-    if (!PyArray_Check(o)) {
+    if (!PyArray_Check(o) && !py_is_device(o)) {
         PyErr_Format(PyExc_TypeError, "out: an array is needed, not %.200s", Py_TYPE(o)->tp_name);
         return -1;
     }
@@ -323,46 +329,74 @@ static bool is_contiguous_alike(PyArrayObject *a, PyArrayObject *b)
            (PyArray_IS_F_CONTIGUOUS(a) && PyArray_IS_F_CONTIGUOUS(b));
 }
 
-/* out has the shape of source. When the two differ in layout, the values go by way of a fresh array. */
-static int fill(PyArrayObject *out, PyArrayObject *source, const struct py_where *w)
+void py_copy(void *to, bool to_device, const void *from, bool from_device, size_t bytes)
 {
-    if (!PyArray_SIZE(source)) return 0;
+    if (to_device)
+        shmem_putmem(to, from, bytes, py_world.pe);
+    else if (from_device)
+        shmem_getmem(to, from, bytes, py_world.pe);
+    else
+        memcpy(to, from, bytes);
+}
+
+/* Of an array of the host, in C order, to `out`, which has another. */
+static int reorder(const struct py_operand *out, PyArrayObject *values)
+{
+    if (!out->device) return PyArray_CopyInto(out->array, values);
+    PyArrayObject *copy = (PyArrayObject *)PyArray_NewLikeArray(out->array, NPY_KEEPORDER, NULL, 0);
+    int rc = copy ? PyArray_CopyInto(copy, values) : -1;
+    if (!rc) py_copy(out->data, true, PyArray_DATA(copy), false, (size_t)PyArray_NBYTES(copy));
+    Py_XDECREF((PyObject *)copy);
+    return rc;
+}
+
+/* out has the shape of source. When the two differ in layout, the values go by way of a fresh array. */
+static int fill(const struct py_operand *to, const struct py_operand *from, const struct py_where *w)
+{
+    PyArrayObject *out = to->array, *source = from->array;
+    size_t bytes = (size_t)PyArray_NBYTES(source);
+    bool device = to->device || from->device;
+    if (!bytes) return 0;
     if (is_contiguous_alike(out, source)) {
-        get_bytes(PyArray_BYTES(out), PyArray_BYTES(source), (size_t)PyArray_NBYTES(source), w);
+        get_bytes(to->data, from->data, bytes, device, w);
         return 0;
     }
     if (PyArray_IS_C_CONTIGUOUS(out)) {
-        PyThreadState *state = py_unlock((size_t)PyArray_NBYTES(source));
-        get_rows(PyArray_BYTES(out), source, w);
+        PyThreadState *state = py_unlock_for(bytes, device);
+        get_rows(to->data, source, w);
         py_relock(state);
         return 0;
     }
-    PyObject *aside = PyArray_NewLikeArray(source, NPY_CORDER, NULL, 0);
+    PyArrayObject *aside = (PyArrayObject *)PyArray_NewLikeArray(source, NPY_CORDER, NULL, 0);
     if (!aside) return -1;
-    int rc = fill((PyArrayObject *)aside, source, w);
-    if (!rc) rc = PyArray_CopyInto(out, (PyArrayObject *)aside);
-    Py_DECREF(aside);
+    struct py_operand values = {.data = PyArray_BYTES(aside), .array = aside};
+    int rc = fill(&values, from, w);
+    if (!rc) rc = reorder(to, aside);
+    Py_DECREF((PyObject *)aside);
     return rc;
 }
 
 static PyObject *new_like(const struct py_type *t, PyArrayObject *source)
 {
+    if (!t) return PyArray_NewLikeArray(source, NPY_KEEPORDER, NULL, 0);
     PyArray_Descr *descr = PyArray_DescrFromType(t->num);
     return descr ? PyArray_NewLikeArray(source, NPY_KEEPORDER, descr, 0) : NULL;
 }
 
-static PyObject *get_array(const struct py_type *t, PyObject *from, PyObject *to, const struct py_where *w)
+PyObject *py_get_array(const struct py_type *t, PyObject *from, PyObject *to, const struct py_where *w)
 {
     struct py_operand source, out;
     if (py_arg_operand(from, t, PY_SYMMETRIC | PY_STRIDED, "source", &source)) return NULL;
     if (py_absent(to) && (source.element || !PyArray_NDIM(source.array))) return get_one(t, &source, w);
-    if (!py_absent(to) && check_out(to, t, &source, &out)) return NULL;
+    if (!py_absent(to) && (check_out(to, t, &source, &out) || py_same_dtype(&source, "source", &out, "out"))) return NULL;
     if (source.element) {
-        get_bytes(out.data, source.data, source.size, w);
+        get_bytes(out.data, source.data, source.size, out.device, w);
         return Py_NewRef(to);
     }
     PyObject *result = py_absent(to) ? new_like(t, source.array) : Py_NewRef(to);
-    if (result && fill((PyArrayObject *)result, source.array, w)) Py_CLEAR(result);
+    if (result && py_absent(to)) out = (struct py_operand){.data = PyArray_BYTES((PyArrayObject *)result),
+                                                           .array = (PyArrayObject *)result};
+    if (result && fill(&out, &source, w)) Py_CLEAR(result);
     return result;
 }
 
@@ -374,7 +408,7 @@ CALL(call_typed_get)
     struct py_operand op;
     if (py_parse(&typed_get_params, row->name, args, nargs, kwnames, a) || py_need(row->name)) return NULL;
     if (py_arg_where(a[1], a[3], &w)) return NULL;
-    if (py_unlikely(!py_is_element(a[0]) || !py_absent(a[2]))) return get_array(row->type, a[0], a[2], &w);
+    if (py_unlikely(!py_is_element(a[0]) || !py_absent(a[2]))) return py_get_array(row->type, a[0], a[2], &w);
     if (py_arg_one(a[0], row->type, 0, "source", &op)) return NULL;
     return get_one(row->type, &op, &w);
 }
@@ -387,6 +421,8 @@ struct move {
     struct py_where w;
     size_t count, bytes;
 };
+
+static bool on_device(const struct move *m) { return m->target.device || m->source.device; }
 
 static int too_many(size_t size, const struct py_operand *op, const char *arg)
 {
@@ -441,12 +477,13 @@ static PyObject *put(PyObject *self, PyObject *const *args, Py_ssize_t nargs, Py
         Py_XDECREF(m.room.owner);
         return NULL;
     }
-    PyThreadState *state = py_unlock(m.bytes);
+    PyThreadState *state = py_unlock_for(m.bytes, on_device(&m));
     if (nbi && !m.source.element)
         shmem_ctx_putmem_nbi(m.w.ctx, m.target.data, m.source.data, m.bytes, m.w.pe);
     else
         shmem_ctx_putmem(m.w.ctx, m.target.data, m.source.data, m.bytes, m.w.pe);
     py_relock(state);
+    if (nbi && !m.source.element) py_pending_add(m.w.ctx, &m.source);
     Py_XDECREF(m.room.owner);
     Py_RETURN_NONE;
 }
@@ -475,12 +512,13 @@ static PyObject *get(PyObject *self, PyObject *const *args, Py_ssize_t nargs, Py
     PyObject *a[5];
     struct move m;
     if (py_parse(&move_params, row->name, args, nargs, kwnames, a) || prepare_get(row, a, &m)) return NULL;
-    PyThreadState *state = py_unlock(m.bytes);
+    PyThreadState *state = py_unlock_for(m.bytes, on_device(&m));
     if (nbi)
         shmem_ctx_getmem_nbi(m.w.ctx, m.target.data, m.source.data, m.bytes, m.w.pe);
     else
         shmem_ctx_getmem(m.w.ctx, m.target.data, m.source.data, m.bytes, m.w.pe);
     py_relock(state);
+    if (nbi) py_pending_add(m.w.ctx, &m.target);
     Py_RETURN_NONE;
 }
 
@@ -587,7 +625,7 @@ static PyObject *strided(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     if (py_same_dtype(&m.target, "target", &m.source, "source")) return NULL;
     if (py_arg_stride(a[3], "tst", &tst) || py_arg_stride(a[4], "sst", &sst)) return NULL;
     if (strided_count(a[5], tst, sst, &m)) return NULL;
-    PyThreadState *state = py_unlock(m.bytes);
+    PyThreadState *state = py_unlock_for(m.bytes, on_device(&m));
     puts ? put_strided(&m, tst, sst) : get_strided(&m, tst, sst);
     py_relock(state);
     Py_RETURN_NONE;
@@ -629,13 +667,14 @@ static PyObject *put_signal(PyObject *self, PyObject *const *args, Py_ssize_t na
         Py_XDECREF(m.room.owner);
         return NULL;
     }
-    PyThreadState *state = py_unlock(m.bytes);
+    PyThreadState *state = py_unlock_for(m.bytes, on_device(&m) || py_is_device(a[3]));
     if (nbi && !m.source.element)
         shmem_ctx_putmem_signal_nbi(m.w.ctx, m.target.data, m.source.data, m.bytes, signal, value, sigop,
                                     m.w.pe);
     else
         shmem_ctx_putmem_signal(m.w.ctx, m.target.data, m.source.data, m.bytes, signal, value, sigop, m.w.pe);
     py_relock(state);
+    if (nbi && !m.source.element) py_pending_add(m.w.ctx, &m.source);
     Py_XDECREF(m.room.owner);
     Py_RETURN_NONE;
 }
@@ -691,7 +730,7 @@ CALL(call_new_signal)
 {
     const char *name = py_row_of(self)->name;
     if (py_parse(&no_params, name, args, nargs, kwnames, NULL) || py_need(name)) return NULL;
-    py_block *block = py_memory_alloc(sizeof(uint64_t), 0, SHMEM_MALLOC_SIGNAL_REMOTE, true, "a signal");
+    py_block *block = py_memory_alloc(sizeof(uint64_t), 0, SHMEM_MALLOC_SIGNAL_REMOTE, true, "a signal", "host");
     if (!block) return NULL;
     PyArray_Descr *descr = PyArray_DescrFromType(NPY_UINT64);
     PyObject *signal = py_array_new(descr, 1, (npy_intp[1]){1}, 0, block->start, (PyObject *)block, false);

@@ -110,6 +110,7 @@ static void close_world(void)
     if (!last) return;
     py_interrupt_stop();
     py_memory_forget();
+    py_pending_forget();
 }
 
 static int init(int requested, int *provided)

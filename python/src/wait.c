@@ -158,6 +158,7 @@ static bool is_flat(PyObject *o, int num)
 static int copy_mask(PyObject *o, struct wait_call *c)
 {
     size_t n = c->ivars.count;
+    if (py_need_host(o, "status")) return -1;
     PyObject *items = PySequence_Fast(o, "status: a sequence of truth values is needed");
     if (!items) return -1;
     int rc = (size_t)PySequence_Fast_GET_SIZE(items) < n
@@ -185,6 +186,7 @@ static int parse_status(PyObject *o, struct wait_call *c)
 static int copy_values(PyObject *o, struct wait_call *c)
 {
     size_t n = c->ivars.count, size = c->type->size;
+    if (py_need_host(o, "values")) return -1;
     PyObject *items = PySequence_Fast(o, "values: an array or a sequence of numbers is needed");
     if (!items) return -1;
     int rc = (size_t)PySequence_Fast_GET_SIZE(items) < n
@@ -250,8 +252,8 @@ static PyObject *result_of(const struct wait_call *c, size_t result)
 static PyObject *run_and_answer(struct wait_call *c)
 {
     size_t result;
-    if (c->scope == ONE && !c->test && is_met(c)) Py_RETURN_NONE;
-    PyThreadState *state = py_unlock(c->test ? c->ivars.count * c->ivars.size : SIZE_MAX);
+    if (c->scope == ONE && !c->test && !c->ivars.device && is_met(c)) Py_RETURN_NONE;
+    PyThreadState *state = py_unlock(c->test && !c->ivars.device ? c->ivars.count * c->ivars.size : SIZE_MAX);
     result = run(c);
     py_relock(state);
     return PyErr_Occurred() ? NULL : result_of(c, result);

@@ -4,6 +4,8 @@
 #include "core/heap.h"
 #include "core/order.h"
 
+#include <stdio.h>
+
 HM_API(void *, shmemx_malloc_on, (const char *kind, size_t size))
 {
     hm_world_need("shmemx_malloc_on");
@@ -39,4 +41,21 @@ HM_API(int, shmemx_peer_table, (const void *ptr, void **table))
         reachable += table[pe] != NULL;
     }
     return reachable;
+}
+
+HM_API(int, shmemx_device_info, (shmemx_device_info_t * info))
+{
+    struct hm_device_info found = {0};
+    hm_world_need("shmemx_device_info");
+    *info = (shmemx_device_info_t){0};
+    if (!hm_device_any()) return 1;
+    hm_device_ask(&found, "shmemx_device_info");
+    info->kind = hm_device.kind->name;
+    snprintf(info->name, sizeof info->name, "%s", found.name);
+    info->number = hm_device.number;
+    info->dlpack = found.dlpack;
+    info->peer_loads = found.peer_loads;
+    info->free_bytes = found.free_bytes;
+    info->total_bytes = found.total_bytes;
+    return 0;
 }

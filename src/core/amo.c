@@ -42,13 +42,17 @@ uint64_t hm_amo_slow(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t va
     return do_mapped(op, addr, at, peer, value, cond, size);
 }
 
+/* The CPU cannot write the result there. */
+static bool is_device(const void *fetch) { return hm_device_any() && hm_device_side(fetch) != HM_SIDE_HOST; }
+
 void hm_amo_nbi_slow(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size, int pe,
                      const char *call, void *fetch)
 {
     const struct hm_peer *peer;
     char *at = find(ctx, op, addr, size, pe, &peer, call);
-    if (!at && hm_device_holds(addr, 1)) {
-        uint64_t got = hm_agent_amo(ctx, op, hm_device_offset(addr), value, cond, size, pe, call);
+    if (is_device(fetch) || (!at && hm_device_holds(addr, 1))) {
+        uint64_t got = at ? do_mapped(op, addr, at, peer, value, cond, size)
+                          : hm_amo_unmapped(ctx, op, addr, value, cond, size, pe, call);
         hm_device_move(fetch, &got, size, call);
         return;
     }

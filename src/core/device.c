@@ -370,6 +370,14 @@ void hm_device_set(void *at, int byte, size_t bytes, const char *call)
     hm_device.ops->leave();
 }
 
+void hm_device_ask(struct hm_device_info *info, const char *call)
+{
+    enter(call);
+    int e = hm_device.ops->info(info);
+    if (e) hm_device_fail(call, "the device does not tell what it is", -1, e);
+    hm_device.ops->leave();
+}
+
 /* --- order --- */
 
 /* What was under way has arrived somewhere: one load for each PE where nobody sleeps. */

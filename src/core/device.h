@@ -43,6 +43,8 @@ HM_INLINE bool hm_device_holds(const void *addr, size_t bytes)
 HM_INLINE bool hm_device_spans(const void *addr) { return hm_device_offset(addr) < hm_device.size; }
 /* What memory an address of this process is. */
 enum hm_side hm_device_side(const void *addr);
+/* What the runtime says of this process's device. */
+void hm_device_ask(struct hm_device_info *info, const char *call);
 
 /* At init, behind the host's heap, collective; ends the job with a sentence. */
 void hm_device_start(const char *call);

@@ -422,14 +422,23 @@ void hm_far_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_
     issued(packer);
 }
 
+/* Collectives issue on the lane of the inner context themselves; but device memory makes it pack, too, and then its packer must
+ * know that there is something for a quiet to wait for. */
+static void issued_inside(void)
+{
+    issued(__atomic_load_n(&hm_ctx_inner.packer, __ATOMIC_ACQUIRE));
+}
+
 void hm_far_put_at(struct hm_place dest, const void *source, size_t bytes, bool nbi)
 {
     (nbi ? transport->put_nbi : transport->put)(lane_of(&hm_ctx_inner), dest, source, bytes);
+    issued_inside();
 }
 
 void hm_far_get_at(void *dest, struct hm_place source, size_t bytes, bool nbi)
 {
     (nbi ? transport->get_nbi : transport->get)(lane_of(&hm_ctx_inner), dest, source, bytes);
+    if (nbi) issued_inside();
 }
 
 uint64_t hm_far_amo_at(enum hm_amo op, struct hm_place word, size_t size, uint64_t value, uint64_t cond)
@@ -440,6 +449,7 @@ uint64_t hm_far_amo_at(enum hm_amo op, struct hm_place word, size_t size, uint64
 void hm_far_put_signal_at(struct hm_place dest, const void *source, size_t bytes, struct hm_place signal, uint64_t value)
 {
     transport->put_signal(lane_of(&hm_ctx_inner), dest, source, bytes, signal, value, HM_AMO_SET, false);
+    issued_inside();
 }
 
 void hm_far_message(int pe, const void *message, size_t bytes)

@@ -192,6 +192,13 @@ HM_INLINE char *signal_at(uint64_t *sig_addr, int sig_op, int pe, const struct h
     return at;
 }
 
+void hm_signal_check(uint64_t *sig_addr, int sig_op, int pe, const char *call)
+{
+    const struct hm_peer *peer;
+    enum hm_amo op;
+    (void)signal_at(sig_addr, sig_op, pe, &peer, &op, call);
+}
+
 void hm_signal(struct hm_ctx *ctx, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, const char *call)
 {
     const struct hm_peer *peer;

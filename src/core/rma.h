@@ -97,6 +97,8 @@ void hm_iget(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, 
 /* Put with signal: the data, then (ordered behind it) the signal. sig_op 0 set, 1 add. */
 void hm_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, uint64_t *sig_addr,
                    uint64_t signal, int sig_op, int pe, bool nbi, const char *call);
+/* Ends the job with a sentence where a signal cannot be given so. */
+void hm_signal_check(uint64_t *sig_addr, int sig_op, int pe, const char *call);
 void hm_signal(struct hm_ctx *ctx, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, const char *call);
 
 /* Indexed: element i of `dest` (private or symmetric, contiguous) is element index[i] of `source` on PE pe[i] (world or

@@ -35,13 +35,16 @@ struct hm_span {
 };
 
 /* What each leader keeps for one team in its work memory. */
-enum { HM_SPAN_CELLS = 64, HM_SPAN_FLOWS = 16 };
+enum { HM_SPAN_CELLS = 64, HM_SPAN_FLOWS = 16, HM_SPAN_ROUNDS = 12 /* log2 of all PEs there can be */ };
 struct hm_span_slot { /* HM_WORK_CELLS_BYTES */
     HM_ALIGNED(HM_LINE) uint64_t cell[2][HM_SPAN_CELLS]; /* [epoch & 1][message]: epoch << 32 | hash of another group */
     HM_ALIGNED(HM_LINE) uint64_t flow[HM_SPAN_FLOWS];    /* for collective algorithms: 0 between them, or with an epoch */
     HM_ALIGNED(HM_LINE) uint32_t arrived; /* epoch of the last meeting that this leader has told others of */
     struct hm_purpose purpose; /* of the last meeting, for the message */
     char call[32];
+    /* the same of meetings on streams, by dissemination: core/stream_meet.c */
+    HM_ALIGNED(HM_LINE) uint64_t stream_cell[2][HM_SPAN_ROUNDS];
+    struct hm_stream_member stream;
 };
 _Static_assert(sizeof(struct hm_span_slot) <= HM_WORK_CELLS_BYTES, "cells must fit their place");
 _Static_assert(2 * HM_SYNC_DATA <= HM_WORK_MEMBER_BYTES, "what a member brings must fit its room");

@@ -38,7 +38,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 33;
 }
 
-static uint64_t purpose_hash(const struct hm_purpose *p)
+uint64_t hm_sync_hash(const struct hm_purpose *p)
 {
     uint64_t h = mix(p->kind | (uint64_t)p->type << 8 | (uint64_t)p->op << 16 | (uint64_t)(uint32_t)p->root << 32);
     return mix(mix(h ^ p->size) ^ p->dest);
@@ -298,7 +298,7 @@ static void announce(struct hm_sync *s, const struct hm_purpose *purpose, const 
     mine->purpose = s->last = *purpose;
     strncpy(mine->call, call ? call : "", sizeof mine->call - 1);
     s->last_call = call;
-    s->last_hash = purpose_hash(purpose);
+    s->last_hash = hm_sync_hash(purpose);
     if (s->span) hm_span_announce(s);
 }
 

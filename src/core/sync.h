@@ -38,7 +38,13 @@ struct hm_member { /* HM_TEAM_MEMBER_BYTES, written by the member alone except f
     char call[32];
     HM_ALIGNED(HM_LINE) uint64_t flag[2][12]; /* dissemination: [epoch & 1][round], written by the partner */
     HM_ALIGNED(HM_LINE) char data[2][256];    /* small payloads, [epoch & 1] */
-    HM_ALIGNED(HM_LINE) char spare[128];
+    HM_ALIGNED(HM_LINE) struct hm_stream_member { /* its meetings on streams: core/stream_meet.c */
+        uint64_t epoch;     /* of the last one it has come to */
+        uint64_t arrival;   /* the same and the hash, as above */
+        uint64_t before[2]; /* what was in sum[epoch & 1] of the meeting when that was over */
+        struct hm_purpose purpose;
+        char call[48];
+    } stream;
 };
 #define HM_SYNC_DATA 256
 
@@ -46,7 +52,11 @@ struct hm_meeting { /* HM_TEAM_HEAD_BYTES */
     HM_ALIGNED(HM_LINE) uint64_t counter; /* arrivals << 48 | sum of hashes (48 bits) */
     HM_ALIGNED(HM_LINE) struct hm_bell bell; /* seq is the generation that the counter's meeting releases */
     HM_ALIGNED(HM_LINE) uint32_t users; /* members that have left for good */
-    HM_ALIGNED(HM_LINE) uint64_t words[16]; /* for collective algorithms */
+    HM_ALIGNED(HM_LINE) struct hm_stream_meeting { /* of the members of this machine, on streams: core/stream_meet.c */
+        uint64_t count;   /* arrivals since the slot was made */
+        uint64_t sum[2];  /* of the hashes of those that came in even and in odd epochs */
+        uint64_t release; /* several machines: the epoch whose meeting is over */
+    } stream;
 };
 _Static_assert(offsetof(struct hm_meeting, bell) == HM_TEAM_BELL_AT, "the launcher wakes who sleeps there");
 
@@ -122,6 +132,7 @@ struct hm_wait;
 void hm_deadlock_look(struct hm_wait *w);
 
 const char *hm_coll_name(enum hm_coll_kind kind);
+uint64_t hm_sync_hash(const struct hm_purpose *p);
 
 /* --- what the meetings across machines share (span.c) --- */
 

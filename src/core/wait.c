@@ -421,6 +421,11 @@ int64_t hm_word_fetch_slow(const void *word, enum hm_word type, const char *call
     return look_at(word, type, call);
 }
 
+void hm_wait_check(void *ivar, int cmp, enum hm_word type, const char *call, const char *arg)
+{
+    check_words(ivar, 1, cmp, type, call, arg);
+}
+
 int64_t hm_wait_word_slow(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call)
 {
     struct hm_wait w;

@@ -146,6 +146,9 @@ HM_INLINE bool hm_word_is(int64_t have, int cmp, int64_t want, enum hm_word type
     }
 }
 
+/* Ends the job with a sentence where `ivar` is no word to wait for, or cmp no comparison. */
+void hm_wait_check(void *ivar, int cmp, enum hm_word type, const char *call, const char *arg);
+
 /* wait_until, signal_wait_until: returns the value that satisfied the condition. `want` is the comparison value
  * converted from the declared type (sign- or zero-extended). */
 int64_t hm_wait_word_slow(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call);

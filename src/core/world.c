@@ -27,6 +27,7 @@
 #include "core/paths.h"
 #include "core/place.h"
 #include "core/remote.h"
+#include "core/stream.h"
 #include "core/symm.h"
 #include "core/team.h"
 #include "core/wait.h"
@@ -150,6 +151,7 @@ static bool exiting;
 /* Threads of our own must not run any more when exit handlers take apart what they use. */
 static void halt(void)
 {
+    hm_stream_halt();
     hm_agent_halt();
     hm_far_halt();
 }
@@ -596,6 +598,7 @@ void hm_world_finalize(const char *call)
         return;
     }
     static const struct hm_purpose leave = {.kind = HM_COLL_FINALIZE};
+    hm_stream_stop(call);
     if (hm_device_any())
         hm_ctx_quiet_all(); /* behind the meeting no agent serves any more */
     else

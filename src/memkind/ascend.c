@@ -299,7 +299,7 @@ static int make(size_t bytes)
 static int ascend_make(size_t bytes, void **at)
 {
     pthread_mutex_lock(&lock);
-    int rc = make(bytes);
+    int rc = HM_ASCEND_ENTERED(make(bytes));
     if (!rc) *at = slab.at;
     pthread_mutex_unlock(&lock);
     return rc;
@@ -405,8 +405,7 @@ static int ascend_attach(const struct hm_token *token, int owner_device, size_t 
         return -EINVAL;
     }
     memcpy(&blob, token->blob, sizeof blob);
-    int rc = reach(owner_device);
-    if (!rc) rc = attach(&blob, &peer);
+    int rc = HM_ASCEND_ENTERED(reach(owner_device) ?: attach(&blob, &peer));
     if (rc) return rc;
     rc = hm_peers_add(&hm_ascend.peers, &peer);
     if (rc) let_go(&peer);
@@ -417,7 +416,7 @@ static int ascend_attach(const struct hm_token *token, int owner_device, size_t 
 static int ascend_detach(void *at)
 {
     struct hm_peer peer;
-    if (hm_peers_take(&hm_ascend.peers, at, &peer)) return let_go(&peer);
+    if (hm_peers_take(&hm_ascend.peers, at, &peer)) return HM_ASCEND_ENTERED(let_go(&peer));
     hm_vendor_say("nothing is attached at %p", at);
     return -EINVAL;
 }
@@ -440,7 +439,7 @@ static int ascend_drop(void *at)
 {
     int rc = -EINVAL;
     pthread_mutex_lock(&lock);
-    if (at && at == slab.at) rc = drop();
+    if (at && at == slab.at) rc = HM_ASCEND_ENTERED(drop());
     else hm_vendor_say("%p is not the device heap of this process", at);
     pthread_mutex_unlock(&lock);
     return rc;
@@ -510,7 +509,7 @@ static int ascend_info(struct hm_device_info *info)
 {
     const char *name = hm_acl.aclrtGetSocName ? hm_acl.aclrtGetSocName() : NULL;
     struct hm_device_info got = {.peer_loads = true};
-    int rc = hm_acl_call(aclrtGetMemInfo, ACL_HBM, &got.free_bytes, &got.total_bytes);
+    int rc = HM_ASCEND_ENTERED(hm_acl_call(aclrtGetMemInfo, ACL_HBM, &got.free_bytes, &got.total_bytes));
     if (rc) return rc;
     snprintf(got.name, sizeof got.name, "%s", name ? name : "Ascend");
     got.dlpack = 12; /* kDLExtDev: what PyTorch calls the device type that torch_npu registers itself as */
@@ -524,7 +523,7 @@ static enum hm_side ascend_side_of(const void *at)
     struct acl_pointer attributes;
     if (slab.at && (uintptr_t)at - (uintptr_t)slab.at < slab.bytes) return HM_SIDE_OWN;
     if (hm_peers_find(&hm_ascend.peers, at, &peer)) return HM_SIDE_PEER;
-    if (!at || !hm_acl.aclrtPointerGetAttributes || fails(hm_acl.aclrtPointerGetAttributes(at, &attributes)))
+    if (!at || !hm_acl.aclrtPointerGetAttributes || HM_ASCEND_ENTERED(fails(hm_acl.aclrtPointerGetAttributes(at, &attributes))))
         return HM_SIDE_HOST;
     return attributes.location.type == ACL_DEVICE ? HM_SIDE_OWN : HM_SIDE_HOST;
 }

@@ -70,5 +70,6 @@ int hm_ascend_stream_failure(void);
 
 int hm_ascend_enter(void);
 void hm_ascend_leave(void);
+#define HM_ASCEND_ENTERED(what) HM_ENTERED(hm_ascend_enter, hm_ascend_leave, what)
 
 #endif

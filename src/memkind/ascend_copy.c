@@ -290,7 +290,7 @@ int hm_ascend_flow_open(struct hm_flow **flow)
 {
     struct hm_flow *f = calloc(1, sizeof *f);
     if (!f) return -ENOMEM;
-    int rc = hm_acl_call(aclrtCreateStream, &f->stream);
+    int rc = HM_ASCEND_ENTERED(hm_acl_call(aclrtCreateStream, &f->stream));
     if (rc) {
         free(f);
         return rc;
@@ -304,12 +304,18 @@ int hm_ascend_flow_open(struct hm_flow **flow)
     return 0;
 }
 
-static void destroy(struct hm_flow *f)
+static int give_back(struct hm_flow *f)
 {
-    settle(f);
+    int rc = settle(f);
     hm_acl.aclrtDestroyStream(f->stream);
     if (f->pinned.at) hm_acl.aclrtFreeHost(f->pinned.at);
     if (f->stage.at) hm_acl.aclrtFree(f->stage.at);
+    return rc;
+}
+
+static void destroy(struct hm_flow *f)
+{
+    (void)HM_ASCEND_ENTERED(give_back(f));
     pthread_mutex_destroy(&f->lock);
     free(f);
 }

@@ -147,6 +147,8 @@ static void cuda_leave(void)
     if (!--bound.depth && bound.pushed) (void)cu.cuCtxPopCurrent_v2(&ours);
 }
 
+#define ENTERED(what) HM_ENTERED(cuda_enter, cuda_leave, what)
+
 static bool has(int attribute)
 {
     int value = 0;
@@ -157,7 +159,7 @@ static int cuda_info(struct hm_device_info *info)
 {
     struct hm_device_info got = {.peer_loads = true, .dlpack = 2};
     int rc = CALL(cuDeviceGetName, got.name, (int)sizeof got.name, own.device);
-    if (!rc) rc = CALL(cuMemGetInfo_v2, &got.free_bytes, &got.total_bytes);
+    if (!rc) rc = ENTERED(CALL(cuMemGetInfo_v2, &got.free_bytes, &got.total_bytes));
     if (!rc) *info = got;
     return rc;
 }
@@ -273,7 +275,7 @@ static int make(size_t bytes)
 static int cuda_make(size_t bytes, void **at)
 {
     pthread_mutex_lock(&lock);
-    int rc = make(bytes);
+    int rc = ENTERED(make(bytes));
     if (!rc) *at = address(slab.at);
     pthread_mutex_unlock(&lock);
     return rc;
@@ -291,7 +293,7 @@ static int cuda_drop(void *at)
 {
     int rc = -EINVAL;
     pthread_mutex_lock(&lock);
-    if (at && number(at) == slab.at) rc = drop();
+    if (at && number(at) == slab.at) rc = ENTERED(drop());
     else hm_vendor_say("%p is not the device heap of this process", at);
     pthread_mutex_unlock(&lock);
     return rc;
@@ -353,7 +355,7 @@ static int cuda_attach(const struct hm_token *token, int owner_device, size_t by
         hm_vendor_say("the token is not one of kind cuda");
         return -EINVAL;
     }
-    int rc = attach(token, bytes, &peer);
+    int rc = ENTERED(attach(token, bytes, &peer));
     if (rc) return rc;
     rc = hm_peers_add(&peers, &peer);
     if (rc) let_go(&peer);
@@ -364,7 +366,7 @@ static int cuda_attach(const struct hm_token *token, int owner_device, size_t by
 static int cuda_detach(void *at)
 {
     struct hm_peer peer;
-    if (hm_peers_take(&peers, at, &peer)) return let_go(&peer);
+    if (hm_peers_take(&peers, at, &peer)) return ENTERED(let_go(&peer));
     hm_vendor_say("nothing is attached at %p", at);
     return -EINVAL;
 }
@@ -375,7 +377,7 @@ static enum hm_side cuda_side_of(const void *at)
     int type = 0;
     if (slab.at && number(at) - slab.at < slab.bytes) return HM_SIDE_OWN;
     if (hm_peers_find(&peers, at, &peer)) return HM_SIDE_PEER;
-    if (!at || !cu.cuPointerGetAttribute || cu.cuPointerGetAttribute(&type, MEMORY_TYPE, number(at))) return HM_SIDE_HOST;
+    if (!at || !cu.cuPointerGetAttribute || ENTERED(cu.cuPointerGetAttribute(&type, MEMORY_TYPE, number(at)))) return HM_SIDE_HOST;
     return type == TYPE_DEVICE ? HM_SIDE_OWN : HM_SIDE_HOST;
 }
 
@@ -394,7 +396,7 @@ static int cuda_flow_open(struct hm_flow **flow)
 {
     struct hm_flow *f = calloc(1, sizeof *f);
     if (!f) return -ENOMEM;
-    int rc = CALL(cuStreamCreate, &f->stream, NON_BLOCKING);
+    int rc = ENTERED(CALL(cuStreamCreate, &f->stream, NON_BLOCKING));
     if (rc) {
         free(f);
         return rc;
@@ -417,8 +419,7 @@ static int settle(struct hm_flow *f)
 
 static void destroy(struct hm_flow *f)
 {
-    settle(f);
-    cu.cuStreamDestroy_v2(f->stream);
+    (void)ENTERED((settle(f), cu.cuStreamDestroy_v2(f->stream)));
     pthread_mutex_destroy(&f->lock);
     free(f);
 }

@@ -7,7 +7,8 @@
  *
  * Functions return 0 or -errno and set their outputs only on success; what failed in the runtime is told by `why`, for the
  * thread that called. -ENODEV: the device is lost. -ENOTSUP: this kind or this runtime cannot do it. Any thread may call
- * anything at any time, once it has called enter; nothing here waits for another PE.
+ * anything at any time: copy, set, finish and the stream_ functions once it has called enter, the others without, too.
+ * Nothing here waits for another PE.
  */
 #ifndef HM_MEMKIND_DEVICE_H
 #define HM_MEMKIND_DEVICE_H

@@ -42,6 +42,17 @@ bool hm_vendor_open(struct hm_vendor *v, bool (*whole)(unsigned missing));
 const char *hm_vendor_why(void);
 void hm_vendor_say(const char *fmt, ...) HM_PRINTF(1, 2);
 
+/* What is rare binds its thread itself, so that whoever comes late in a process's life need not. */
+#define HM_ENTERED(enter, leave, what)                                                                                 \
+    ({                                                                                                                 \
+        int entered_ = enter();                                                                                        \
+        if (!entered_) {                                                                                               \
+            entered_ = (what);                                                                                         \
+            leave();                                                                                                   \
+        }                                                                                                              \
+        entered_;                                                                                                      \
+    })
+
 /* --- attached heaps --- */
 
 struct hm_peer {

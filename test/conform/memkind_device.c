@@ -243,6 +243,31 @@ static void sides(void)
     close_world();
 }
 
+/* What a thread that never entered may do: make, share, let go; and see whose memory an address is. */
+static void *without_enter(void *at)
+{
+    struct hm_flow *flow;
+    struct hm_device_info info;
+    CHECK(ops->side_of(at) == HM_SIDE_OWN && ops->side_of(&flow) == HM_SIDE_HOST);
+    CHECK(ops->info(&info) == 0 && ops->flow_open(&flow) == 0);
+    ops->flow_close(flow);
+    return NULL;
+}
+
+static void unbound_threads(void)
+{
+    const char *why;
+    void *at;
+    pthread_t thread;
+    struct hm_token token;
+    NEED(kind->devices(&why) > 0 && ops->begin(0) == 0);
+    NEED(ops->make(ops->grain(), &at) == 0 && ops->share(at, NULL, 0, &token) == 0);
+    pthread_create(&thread, NULL, without_enter, at);
+    pthread_join(thread, NULL);
+    CHECK(ops->drop(at) == 0);
+    ops->end();
+}
+
 static void too_large(void)
 {
     const char *why;
@@ -495,6 +520,7 @@ static const struct test tests[] = {
     {"too large", 1, too_large},
     {"refusals", 1, refusals},
     {"sides", 2, sides},
+    {"unbound threads", 1, unbound_threads},
     {"pairs", 3, pairs_apart},
     {"pairs on one device", 2, pairs_on_one_device},
     {"seen by others", 3, seen_by_others},

@@ -91,6 +91,7 @@ def extensions():
     for t in TYPES:
         add('shmemx_%s_sum_inscan' % t, 'shmemx_sum_inscan')
         add('shmemx_%s_sum_exscan' % t, 'shmemx_sum_exscan')
+        add('shmemx_%s_sum_reduce_on_stream' % t, 'shmemx_sum_reduce_on_stream')
     for t in ('short', 'ushort'):
         for op in ('wait_until_all', 'wait_until_any', 'wait_until_some', 'test_all', 'test_any', 'test_some'):
             for end in ('', '_vector'):
@@ -144,6 +145,8 @@ def plan(name, callee):
     macros['VALUE(v)'] = value_of(t)
     macros['SMALL(v)'] = 'VALUE_COMPLEX(T, v)' if t in COMPLEX else '((T)(v))'
     macros['F(...)'] = call
+    if what == 'sum_reduce_on_stream':
+        return 'sum_on_stream', macros
     if what in RMA:
         return RMA[what], macros
     if what.replace('_nbi', '') in INDEXED:

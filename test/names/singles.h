@@ -487,6 +487,53 @@ SINGLE(shmemx_peer_table)
     for (int pe = 0; pe < npes; pe++) CHECK(table[pe] == shmem_ptr(&arrived, pe));
 }
 
+/* --- on streams: a job without a device heap has none, and is told so. test/device has the rest --- */
+SINGLE(shmemx_putmem_on_stream)
+{
+    long *data = DEST(long), one = 1;
+    *data = 7;
+    CHECK(N(shmemx_putmem_on_stream)(data, &one, sizeof one, me, NULL) == SHMEMX_STREAM_UNSUPPORTED && *data == 7);
+}
+SINGLE(shmemx_getmem_on_stream)
+{
+    long *data = DEST(long), one = 1;
+    *data = 7;
+    CHECK(N(shmemx_getmem_on_stream)(&one, data, sizeof one, me, NULL) == SHMEMX_STREAM_UNSUPPORTED && one == 1);
+}
+SINGLE(shmemx_putmem_signal_on_stream)
+{
+    long *data = DEST(long), one = 1;
+    *data = 7;
+    CHECK(N(shmemx_putmem_signal_on_stream)(data, &one, sizeof one, signal_word, 9, SHMEM_SIGNAL_SET, me, NULL) ==
+          SHMEMX_STREAM_UNSUPPORTED);
+    CHECK(*data == 7 && signal_word[0] != 9);
+}
+SINGLE(shmemx_signal_wait_until_on_stream)
+{
+    CHECK(N(shmemx_signal_wait_until_on_stream)(signal_word, SHMEM_CMP_EQ, 99, NULL) == SHMEMX_STREAM_UNSUPPORTED);
+}
+SINGLE(shmemx_quiet_on_stream)
+{
+    CHECK(N(shmemx_quiet_on_stream)(NULL) == SHMEMX_STREAM_UNSUPPORTED);
+}
+SINGLE(shmemx_barrier_on_stream)
+{
+    CHECK(N(shmemx_barrier_on_stream)(team, NULL) == SHMEMX_STREAM_UNSUPPORTED);
+}
+SINGLE(shmemx_broadcastmem_on_stream)
+{
+    long *data = DEST(long);
+    *data = me;
+    CHECK(N(shmemx_broadcastmem_on_stream)(team, data, data, sizeof *data, 0, NULL) == SHMEMX_STREAM_UNSUPPORTED);
+    CHECK(*data == me);
+SINGLE(shmemx_device_info)
+{
+    shmemx_device_info_t info = {.kind = "none", .number = 7, .total_bytes = 7};
+    int none = N(shmemx_device_info)(&info);
+    CHECK(none ? none == 1 && !info.kind && !info.number && !info.total_bytes && !info.name[0]
+               : strcmp(info.kind, "host") && info.name[0] && info.number >= 0 && info.free_bytes <= info.total_bytes);
+}
+
 /* --- for libraries on top --- */
 SINGLE(shmemx_agree)
 {

@@ -1,6 +1,10 @@
 """Memory that dies well where the heap is small: jobs of their own."""
 
+import os
+
 import pytest
+
+from conftest import BUILD
 
 SMALL = {"SHMEM_SYMMETRIC_SIZE": "64M"}
 START = """
@@ -115,3 +119,40 @@ with shm.zeros(10) as x:
 print('ok')
 """)
     assert r.returncode == 0 and r.stdout == "ok\nok\n", r
+
+
+@pytest.mark.parametrize("quiet", ["shm.quiet()", "shm.barrier_all()", "ctx.quiet()", "ctx.destroy()"])
+def test_nonblocking_calls_keep_what_they_use(launch, quiet):
+    """Between machines they go on behind their return, and nobody else may hold the array."""
+    if not os.path.exists(os.path.join(BUILD, "lib", "hbmesh", "libhbmesh-ucx.so")):
+        pytest.skip("there is no transport ucx")
+    r = launch(2, f"""
+        import gc
+        import numpy as np
+        import shmem4py as shm
+        shm.init()
+        me, N = shm.my_pe(), 2_000_000
+        x, word, gone = shm.zeros(N), shm.zeros(1, dtype='i8'), []
+        class Kept(np.ndarray):
+            def __del__(self):
+                gone.append(self.size)
+        for turn in range(3):
+            ctx = shm.Ctx.create() if 'ctx' in {quiet!r} else None
+            shm.put_nbi(x, np.full(N, turn + 1.0).view(Kept), 1 - me, ctx=ctx)
+            shm.get_nbi(np.zeros(N).view(Kept), x, 1 - me, ctx=ctx)
+            shm.atomic_fetch_add_nbi(np.zeros(1, 'i8').view(Kept), word[0], 1, 1 - me, ctx=ctx)
+            gc.collect()
+            assert gone == [], gone
+            junk = [np.full(N, -1.0) for _ in range(3)]
+            {quiet}
+            assert sorted(gone) == [1, N, N], gone
+            gone.clear()
+            shm.barrier_all()
+            assert (x == turn + 1).all()
+            shm.barrier_all()
+        for _ in range(3000):
+            shm.put_nbi(x[:4], np.arange(4.0).view(Kept), 1 - me)
+        assert len(gone) >= 2000, 'what is kept is bounded'
+        print('ok')
+    """, options=("--machines", "2"))
+    assert r.returncode == 0 and r.stdout == "ok\n" * 2, (r.stdout, r.stderr)

@@ -208,6 +208,12 @@ found: int | None = shmem.wait_until_any(np.zeros(2, 'i'), '==', 0)
 mem: memoryview = shmem.alloc(3, size=8)
 shmem.free(mem)
 shmem.reduce(x, x, shmem.OP_MAX)
+d: shm.DeviceArray = shm.alloc(4, dtype=np.float32, kind='ascend')
+d[1:3].copy_from_host([1, 2])
+shm.put(x[0, :2], d[1:3], 0)
+shm.sum_reduce(d, d)
+z = d[1].item() + d.copy_to_host()[2]
+h: shm.Array = shm.zeros(3, kind='host')
 team: shmem.Team = shmem.TEAM_WORLD.split_strided(size=2, num_contexts=1)
 from shmem4py.api import ffi, lib
 lib.shmem_int_p(ffi.new("int *"), 1, 0)

@@ -89,6 +89,7 @@ static int code_of(int status)
 struct context {
     int device;
     _Atomic int holds;
+    struct tw_context *engine; /* what the engine has for it */
 };
 static struct context contexts[TW_DEVICES];
 static _Thread_local struct {
@@ -115,6 +116,7 @@ static int enter(const char *call, int needs, int *device)
     const struct context *c = current();
     *device = c ? c->device : -1;
     if (needs >= CONTEXT && !c) return INVALID_CONTEXT;
+    if (c && tw_context_current() != c->engine) tw_context_set(c->engine);
     if (needs == ORDERS && tw_in_host_func()) return NOT_PERMITTED;
     TW_COUNT(calls);
     tw_clock_spend((uint64_t)tw_shared->config.call_ns);
@@ -236,6 +238,7 @@ TWIN_API int cuDevicePrimaryCtxRetain(void **context, int d)
     if (!is_device(d)) return INVALID_DEVICE;
     int rc = tw_device_use(d);
     if (rc) return code_of(rc);
+    contexts[d].engine = tw_context_current();
     contexts[d].holds++;
     *context = &contexts[d];
     return OK;
@@ -571,7 +574,7 @@ TWIN_API int cuMemImportFromShareableHandle(uint64_t *handle, void *shared, int 
 #define STREAM(handle, s)                                                                                              \
     struct tw_stream *s;                                                                                               \
     do {                                                                                                               \
-        int rc_ = tw_stream_find(handle, device, &s);                                                                  \
+        int rc_ = tw_stream_find(handle, &s);                                                                          \
         if (rc_) return code_of(rc_);                                                                                  \
     } while (0)
 

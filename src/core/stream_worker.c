@@ -1,0 +1,286 @@
+/* The worker: see stream.h. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "base/futex.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "core/agent.h"
+#include "core/device.h"
+#include "core/order.h"
+#include "core/place.h"
+#include "core/stream_op.h"
+#include "core/wait.h"
+#include "core/world.h"
+
+enum { NAP_LEAST_NS = 2000, NAP_MOST_NS = 50000, HALT_LOOK_NS = 50000000, SPIN = 200, HALT_S = 1 };
+#define SAY_AFTER_NS 2000000000ull
+#define ASK_AFTER_NS 1000000000ull
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that is static here */
+static pthread_t thread;
+static bool running;
+static uint32_t stop, halted;
+static uint32_t came; /* grows with each operation whose turn has come: the worker sleeps on it */
+static struct hm_stream_op *inbox, **inbox_end = &inbox;
+static struct hm_stream_op *oldest, *newest; /* all that are on streams */
+static hm_handle handle;
+static struct hm_ctx *ctx;
+
+struct hm_ctx *hm_stream_ctx(void) { return ctx; }
+
+/* Copies that streams have done by themselves have rung no bell. */
+void hm_stream_complete(void)
+{
+    hm_quiet(ctx);
+    hm_quiet(&hm_ctx_default);
+    for (int i = 0; i < hm_places.local_npes; i++) hm_bell_knock(hm_symm.peer[hm_place_pe(i)].bell);
+}
+
+/* --- the thread --- */
+
+static struct hm_stream_op *take_inbox(void)
+{
+    pthread_mutex_lock(&lock);
+    struct hm_stream_op *op = inbox;
+    inbox = NULL;
+    inbox_end = &inbox;
+    pthread_mutex_unlock(&lock);
+    return op;
+}
+
+static void finish(struct hm_stream_op *op)
+{
+    __atomic_store_n(&op->done, 1, __ATOMIC_RELEASE); /* the waker may find the word gone: a spurious wake at worst */
+    hm_futex_wake(&op->done, 1);
+}
+
+/* A step of each, in the order in which they came. Did one of them go on? */
+static bool step_all(struct hm_stream_op **list)
+{
+    bool moved = false;
+    while (*list) {
+        struct hm_stream_op *op = *list;
+        int rc = op->step(op);
+        moved |= rc >= 0;
+        if (rc > 0) {
+            *list = op->next;
+            finish(op);
+        } else {
+            list = &op->next;
+        }
+    }
+    return moved;
+}
+
+/* Naps grow while nothing happens, up to what a word's change may be seen late; with cores to spare a few looks come
+ * first. */
+static void rest(uint32_t seen, unsigned *idle)
+{
+    unsigned n = (*idle)++, spins = hm_world.oversubscribed ? 0 : SPIN;
+    if (n < spins) {
+        hm_relax();
+        return;
+    }
+    uint64_t nap = n - spins < 8 ? NAP_LEAST_NS << (n - spins) : NAP_MOST_NS;
+    hm_futex_wait(&came, seen, nap < NAP_MOST_NS ? nap : NAP_MOST_NS);
+}
+
+/* A stream that waits for a word of host memory, or for others, would not notice that its device is lost: so somebody
+ * asks it for a word now and then, which ends the job if it is. */
+static void ask_device(const struct hm_stream_op *op, uint64_t *asked)
+{
+    uint64_t word, now = hm_os_now();
+    if (now - *asked < ASK_AFTER_NS) return;
+    hm_device_move(&word, hm_device.base, sizeof word, op->call);
+    *asked = hm_os_now();
+}
+
+static void *work(void *arg)
+{
+    struct hm_stream_op *list = NULL, **end;
+    unsigned idle = 0;
+    uint64_t asked = hm_os_now();
+    (void)arg;
+    prctl(PR_SET_TIMERSLACK, 1000ul); /* ns; else each nap takes 50 us longer */
+    int e = hm_device.ops->enter();
+    if (e) hm_device_fail(NULL, "the device cannot be used by the thread that serves streams", -1, e);
+    for (;;) {
+        uint32_t seen = __atomic_load_n(&came, __ATOMIC_ACQUIRE);
+        for (end = &list; *end; end = &(*end)->next) continue;
+        if ((*end = take_inbox()) != NULL) idle = 0;
+        if (__atomic_load_n(&halted, __ATOMIC_ACQUIRE)) break;
+        if (!list && __atomic_load_n(&stop, __ATOMIC_ACQUIRE)) break;
+        if (!list) {
+            hm_futex_wait(&came, seen, 0);
+            idle = 0;
+        } else if (step_all(&list)) {
+            idle = 0;
+        } else {
+            rest(seen, &idle);
+            ask_device(list, &asked);
+        }
+    }
+    hm_device.ops->leave();
+    return NULL;
+}
+
+/* Under the lock. The thread takes no signal of the program's. */
+static int start_thread(const char *call)
+{
+    sigset_t all, before;
+    if (!handle && hm_ctx_create(HM_TEAM_WORLD_HANDLE, 0, &handle, call)) return -EAGAIN;
+    ctx = hm_ctx_get(handle, call);
+    stop = halted = 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int e = pthread_create(&thread, NULL, work, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (e) return -e;
+    pthread_setname_np(thread, "hbmesh-stream");
+    __atomic_store_n(&running, true, __ATOMIC_RELEASE);
+    return 0;
+}
+
+int hm_stream_start_worker(const char *call)
+{
+    if (hm_likely(__atomic_load_n(&running, __ATOMIC_ACQUIRE))) return 0;
+    pthread_mutex_lock(&lock);
+    int e = running ? 0 : start_thread(call);
+    pthread_mutex_unlock(&lock);
+    if (!e) return 0;
+    hm_debug("%s: no thread or context could be had to serve streams: %s", call, strerror(-e));
+    return -ENOMEM;
+}
+
+static void wake_worker(void)
+{
+    __atomic_fetch_add(&came, 1, __ATOMIC_ACQ_REL);
+    hm_futex_wake(&came, 1);
+}
+
+/* --- operations on streams --- */
+
+/* Under the lock. */
+static void note(struct hm_stream_op *op)
+{
+    op->older = newest;
+    if (newest) newest->newer = op;
+    else oldest = op;
+    newest = op;
+}
+
+static void forget(struct hm_stream_op *op)
+{
+    pthread_mutex_lock(&lock);
+    if (op->older) op->older->newer = op->newer;
+    else oldest = op->newer;
+    if (op->newer) op->newer->older = op->older;
+    else newest = op->older;
+    pthread_mutex_unlock(&lock);
+    free(op);
+}
+
+/* In the stream's turn, on a thread of the runtime's. */
+static void turn(void *arg)
+{
+    struct hm_stream_op *op = arg;
+    pthread_mutex_lock(&lock);
+    *inbox_end = op;
+    inbox_end = &op->next;
+    pthread_mutex_unlock(&lock);
+    wake_worker();
+    while (!__atomic_load_n(&op->done, __ATOMIC_ACQUIRE)) {
+        if (__atomic_load_n(&halted, __ATOMIC_ACQUIRE)) return; /* the worker may still hold it */
+        hm_futex_wait(&op->done, 0, HALT_LOOK_NS);
+    }
+    forget(op);
+}
+
+int hm_stream_enqueue(struct hm_stream_op *op, void *stream)
+{
+    pthread_mutex_lock(&lock);
+    note(op);
+    pthread_mutex_unlock(&lock);
+    int e = hm_device.ops->stream_call(stream, turn, op);
+    if (e) forget(op);
+    return e;
+}
+
+/* --- stop --- */
+
+static bool any_left(void)
+{
+    pthread_mutex_lock(&lock);
+    bool any = oldest != NULL;
+    pthread_mutex_unlock(&lock);
+    return any;
+}
+
+static void describe(const struct hm_stream_op *op, char *text, size_t size)
+{
+    if (op->pe >= 0) snprintf(text, size, "%s (PE %d)", op->call, op->pe);
+    else snprintf(text, size, "%s", op->call);
+}
+
+static void say_left(const char *call)
+{
+    char text[512] = "", one[96];
+    size_t n = 0;
+    int left = 0;
+    pthread_mutex_lock(&lock);
+    for (const struct hm_stream_op *op = oldest; op; op = op->newer) {
+        describe(op, one, sizeof one);
+        if (left++ < 4) n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n ? ", " : "", one);
+    }
+    pthread_mutex_unlock(&lock);
+    if (left) hm_warn("%s waits for %d operations on streams: %s%s", call, left, text, left > 4 ? ", ..." : "");
+}
+
+static void await_all(const char *call)
+{
+    struct hm_wait w;
+    uint64_t since = hm_os_now();
+    bool said = false;
+    hm_wait_begin(&w, hm_wait_own_bell(), false, call);
+    for (uint64_t nap = 50000; any_left(); nap = nap < 1000000 ? nap * 2 : nap) {
+        hm_wait_nap(&w, nap);
+        if (said || hm_os_now() - since < SAY_AFTER_NS) continue;
+        say_left(call);
+        said = true;
+    }
+    hm_wait_end(&w);
+}
+
+void hm_stream_stop(const char *call)
+{
+    if (!running) return;
+    await_all(call);
+    __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+    wake_worker();
+    pthread_join(thread, NULL);
+    running = false;
+    hm_ctx_destroy(handle, call);
+    handle = 0;
+    ctx = NULL;
+}
+
+/* Perhaps by the worker itself, which has found the job ended. One that is in the runtime, for a device that is gone, is
+ * left there. */
+void hm_stream_halt(void)
+{
+    struct timespec end;
+    if (!__atomic_load_n(&running, __ATOMIC_ACQUIRE)) return;
+    __atomic_store_n(&halted, 1, __ATOMIC_RELEASE);
+    wake_worker();
+    if (pthread_equal(pthread_self(), thread)) return;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += HALT_S;
+    if (!pthread_timedjoin_np(thread, NULL, &end)) running = false;
+}
