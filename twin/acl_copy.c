@@ -143,7 +143,7 @@ TWIN_API aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, s
     struct tw_stream *s;
     bool at_once;
     aclError e = check_sizes(dst, destMax, src, count, (int)kind);
-    if (!e) e = twin_status(tw_stream_find(stream, device, &s));
+    if (!e) e = twin_status(tw_stream_find(stream, &s));
     if (!e) e = look(dst, count, &to);
     if (!e) e = look(src, count, &from);
     if (!e && kind_of(&to, &from) == ACL_MEMCPY_HOST_TO_HOST)
@@ -182,7 +182,7 @@ TWIN_API aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value,
     ENTER(aclrtMemsetAsync, READY | CONTEXT | ORDERS);
     struct side side;
     struct tw_stream *s;
-    aclError e = twin_status(tw_stream_find(stream, device, &s));
+    aclError e = twin_status(tw_stream_find(stream, &s));
     if (!e) e = check_set(device, devPtr, maxCount, count, &side);
     return e ? e : twin_status(tw_stream_set(s, devPtr, value, count));
 }
@@ -196,7 +196,7 @@ static aclError check_word(int device, void *word, aclrtStream stream, struct tw
     const struct tw_piece *piece = tw_piece_at(word);
     if (!piece) return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "%p is no device memory", word);
     aclError e = check_peer(device, piece->physical->home);
-    return e ? e : twin_status(tw_stream_find(stream, device, s));
+    return e ? e : twin_status(tw_stream_find(stream, s));
 }
 
 TWIN_API aclError aclrtValueWrite(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream)
@@ -265,6 +265,6 @@ TWIN_API aclError aclrtReduceAsync(void *dst, const void *src, uint64_t count, a
     if (!e) e = look(src, count, &from);
     if (!e && (to.home != device || from.home != device))
         e = twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "both must be memory of the stream's device");
-    if (!e) e = twin_status(tw_stream_find(stream, device, &s));
+    if (!e) e = twin_status(tw_stream_find(stream, &s));
     return e ? e : twin_status(tw_stream_reduce(s, dst, src, count, fn));
 }

@@ -4,7 +4,7 @@
 #define STREAM(handle, s)                                                                                              \
     struct tw_stream *s;                                                                                               \
     do {                                                                                                               \
-        int rc_ = tw_stream_find(handle, device, &s);                                                                  \
+        int rc_ = tw_stream_find(handle, &s);                                                                  \
         if (rc_) return twin_status(rc_);                                                                              \
     } while (0)
 #define EVENT(handle, e)                                                                                               \
@@ -218,7 +218,7 @@ TWIN_API aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t tim
     return wait_for_event(event, timeout);
 }
 
-static aclError stream_wait(int device, aclrtStream stream, aclrtEvent event, int64_t ms)
+static aclError stream_wait(aclrtStream stream, aclrtEvent event, int64_t ms)
 {
     NEED(event);
     EVENT(event, e);
@@ -231,14 +231,14 @@ static aclError stream_wait(int device, aclrtStream stream, aclrtEvent event, in
 TWIN_API aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 {
     ENTER(aclrtStreamWaitEvent, READY | CONTEXT | ORDERS);
-    return stream_wait(device, stream, event, -1);
+    return stream_wait(stream, event, -1);
 }
 
 TWIN_API aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout)
 {
     ENTER(aclrtStreamWaitEventWithTimeout, READY | CONTEXT | ORDERS);
     if (timeout < 0) return twin_refuse(ACL_ERROR_RT_PARAM_INVALID, "a timeout of %d s", timeout);
-    return stream_wait(device, stream, event, timeout ? timeout * 1000ll : -1);
+    return stream_wait(stream, event, timeout ? timeout * 1000ll : -1);
 }
 
 /* --- modelled times --- */

@@ -224,8 +224,7 @@ TWIN_API uint64_t twin_node_now(void) { return tw_shared ? atomic_load(&tw_share
 TWIN_API uint64_t twin_stream_now(void *stream)
 {
     struct tw_stream *s;
-    int device = tw_device_current();
-    return device >= 0 && tw_stream_find(stream, device, &s) == TW_OK ? tw_stream_clock(s) : 0;
+    return tw_context_current() && tw_stream_find(stream, &s) == TW_OK ? tw_stream_clock(s) : 0;
 }
 
 TWIN_API void twin_spend(uint64_t ns) { tw_clock_spend(ns); }
@@ -246,7 +245,7 @@ TWIN_API int twin_launch(void *stream, uint64_t ns, void (*fn)(void *), void *ar
 {
     ENTER(twin_launch, READY | CONTEXT | ORDERS);
     struct tw_stream *s;
-    int rc = tw_stream_find(stream, device, &s);
+    int rc = tw_stream_find(stream, &s);
     return twin_status(rc ? rc : tw_stream_kernel(s, ns, fn, arg));
 }
 

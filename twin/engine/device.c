@@ -99,12 +99,6 @@ struct tw_context *tw_context_current(void)
     return c && !atomic_load_explicit(&c->gone, memory_order_relaxed) ? c : NULL;
 }
 
-struct tw_context *tw_context_made(void)
-{
-    struct tw_context *c = tw_context_current();
-    return c && !c->own ? c : NULL;
-}
-
 int tw_device_current(void)
 {
     const struct tw_context *c = tw_context_current();

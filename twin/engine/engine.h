@@ -30,7 +30,6 @@ int tw_device_current(void);               /* -1: none */
 bool tw_device_open(int device);
 struct tw_context;
 struct tw_context *tw_context_current(void); /* NULL: none */
-struct tw_context *tw_context_made(void);    /* NULL: none, or a device's own */
 int tw_context_make(int device, struct tw_context **out); /* and uses it */
 int tw_context_set(void *handle);
 int tw_context_drop(void *handle);
@@ -125,11 +124,10 @@ void *tw_secret(const void *p, size_t bytes); /* NULL: not in one piece; host me
 /* --- stream.c: tasks in order, each stream in a thread of its own --- */
 struct tw_stream;
 struct tw_event;
-/* A stream is of a device, and in it of the thread's context, if that was made. NULL handle: the one that is always
- * there. */
-int tw_stream_make(int device, struct tw_stream **out);
+int tw_stream_make(int device, struct tw_stream **out); /* in the thread's context */
 int tw_stream_drop(struct tw_stream *s);
-int tw_stream_find(void *handle, int device, struct tw_stream **out);
+/* One of the thread's context. NULL handle: the context's own stream. */
+int tw_stream_find(void *handle, struct tw_stream **out);
 int tw_stream_wait(struct tw_stream *s, int64_t ms); /* -1: as long as it takes */
 int tw_stream_idle(struct tw_stream *s, bool *idle);
 int tw_streams_wait(int device, int64_t ms);

@@ -485,7 +485,7 @@ int tw_stream_make(int device, struct tw_stream **out)
     pthread_mutex_lock(&lock);
     int n = 0;
     for (struct tw_stream *s = streams; s; s = s->next) n += s->device == device;
-    struct tw_stream *s = n < MAX_STREAMS ? make(device, tw_context_made(), false) : NULL;
+    struct tw_stream *s = n < MAX_STREAMS ? make(device, tw_context_current(), false) : NULL;
     pthread_mutex_unlock(&lock);
     if (n >= MAX_STREAMS) return tw_fail(TW_LIMIT, "device %d has %d streams, which is its limit", device, n);
     if (!s) return tw_fail(TW_NO_HOST_MEMORY, "no host memory");
@@ -496,13 +496,14 @@ int tw_stream_make(int device, struct tw_stream **out)
 static struct tw_stream *own_of(int device, const struct tw_context *c)
 {
     struct tw_stream *s = streams;
-    while (s && !(s->own && s->device == device && s->context == c)) s = s->next;
+    while (s && !(s->own && s->context == c)) s = s->next;
     return s ? s : make(device, c, true);
 }
 
-int tw_stream_find(void *handle, int device, struct tw_stream **out)
+int tw_stream_find(void *handle, struct tw_stream **out)
 {
-    const struct tw_context *c = tw_context_made();
+    const struct tw_context *c = tw_context_current();
+    int device = tw_device_current();
     pthread_mutex_lock(&lock);
     struct tw_stream *s = streams;
     if (!handle) s = own_of(device, c);
@@ -510,7 +511,7 @@ int tw_stream_find(void *handle, int device, struct tw_stream **out)
         while (s && s != handle) s = s->next;
     pthread_mutex_unlock(&lock);
     if (!s) return tw_fail(handle ? TW_HANDLE : TW_NO_HOST_MEMORY, "%p is no stream", handle);
-    if (s->device != device || s->context != c)
+    if (s->context != c)
         return tw_fail(TW_OTHER_CONTEXT, "the stream is of another context, on device %d; the thread's device is %d",
                        s->device, device);
     *out = s;
