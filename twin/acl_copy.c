@@ -103,7 +103,7 @@ static void account(enum tw_way way, int from, int to, size_t count)
     TW_COUNT(copies[0][way]);
     atomic_fetch_add_explicit(&tw_live.bytes[0][way], count, memory_order_relaxed);
     struct tw_span span = tw_clock_copy(way, from, to, count, tw_clock_now());
-    tw_clock_meet(span.end);
+    tw_clock_pass(span.end);
     tw_note(way == TW_SET ? "set" : 0, 0, from, to, count, span);
 }
 

@@ -149,7 +149,7 @@ int tw_context_drop(void *handle)
     pthread_mutex_lock(&lock);
     struct tw_context *c = find(handle);
     int rc = !c ? tw_fail(TW_HANDLE, "%p is no context", handle)
-             : c->own ? tw_fail(TW_INVALID, "a device's own context goes with aclrtResetDevice") : TW_OK;
+             : c->own ? tw_fail(TW_INVALID, "a device's own context goes when the device is reset") : TW_OK;
     if (rc == TW_OK) {
         tw_streams_drop(c->device, c);
         atomic_store(&c->gone, true);

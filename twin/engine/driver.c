@@ -235,7 +235,7 @@ static int free_memory(struct client *c, const struct tw_request *q, struct tw_r
     if (!m || m->owner != c) return refuse(r, TW_HANDLE, "no such memory");
     for (struct share *s = shares; s; s = s->next)
         if (s->memory == m && s->flags & TW_SHARE_KEY && s->exporter == c)
-            return refuse(r, TW_IN_USE, "the memory is shared by a key: aclrtIpcMemClose comes first");
+            return refuse(r, TW_IN_USE, "the memory is shared by a key, which is to be closed first");
     m->owner = NULL;
     settle_memory(m);
     return 0;

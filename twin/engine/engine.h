@@ -181,6 +181,7 @@ struct tw_span {
 uint64_t tw_clock_now(void);      /* of this process; in a stream's thread, of the stream */
 void tw_clock_spend(uint64_t ns); /* the host computes */
 void tw_clock_meet(uint64_t ns);  /* it learns of something that was at that time */
+void tw_clock_pass(uint64_t ns);  /* it has waited for a copy until then */
 void tw_clock_open(void);
 struct tw_span tw_clock_copy(enum tw_way way, int from, int to, size_t bytes, uint64_t ready);
 struct tw_span tw_clock_work(uint64_t ns, uint64_t ready);

@@ -52,7 +52,7 @@ static int drop(uintptr_t at, bool allocated, size_t *bytes)
     size_t i = behind(at);
     if (!i || all[i - 1].at != at || all[i - 1].allocated != allocated)
         return tw_fail(TW_INVALID, "%p was not %s", (void *)at,
-                       allocated ? "given out by aclrtMallocHost" : "registered");
+                       allocated ? "given out" : "registered");
     *bytes = all[i - 1].bytes;
     memmove(all + i - 1, all + i, (n - i) * sizeof *all);
     n--;

@@ -373,7 +373,7 @@ int tw_free(void *p)
     struct range *r = range_at((uintptr_t)p);
     if (r && r->kind == PARTS) rc = free_block(r, (uintptr_t)p);
     else if (r && r->kind == WHOLE && r->va == (uintptr_t)p) rc = free_whole(r);
-    else rc = tw_fail(TW_INVALID, "%p was not given out by aclrtMalloc", p);
+    else rc = tw_fail(TW_INVALID, "no allocation begins at %p", p);
     pthread_mutex_unlock(&lock);
     return rc;
 }
@@ -475,7 +475,7 @@ int tw_key_export(void *p, size_t bytes, uint32_t flags, uint64_t *token)
     pthread_mutex_lock(&lock);
     struct range *r = range_at((uintptr_t)p);
     int rc = TW_OK;
-    if (!r || (r->kind != WHOLE && r->kind != PARTS)) rc = tw_fail(TW_INVALID, "%p is no memory of aclrtMalloc", p);
+    if (!r || (r->kind != WHOLE && r->kind != PARTS)) rc = tw_fail(TW_INVALID, "%p lies in no allocation", p);
     else if (r->kind == PARTS || r->va != (uintptr_t)p)
         rc =
             tw_fail(TW_ALIGN, "%p is a part of a page of device memory, and shared memory must be aligned to pages", p);

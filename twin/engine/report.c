@@ -133,7 +133,7 @@ int tw_report_launch(struct tw_stream *s, void (*fn)(void *), void *arg, bool bl
     pthread_mutex_lock(&lock);
     bool served = s->subscription != NULL;
     pthread_mutex_unlock(&lock);
-    if (!served) return tw_fail(TW_SUBSCRIBE, "no thread is subscribed to the stream: aclrtSubscribeReport");
+    if (!served) return tw_fail(TW_SUBSCRIBE, "no thread is subscribed to the stream");
     struct item *i = calloc(1, sizeof *i);
     struct tw_task *t = tw_task_make(run_report, 0);
     if (!i || !t) {

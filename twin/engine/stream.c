@@ -1,9 +1,4 @@
-/* Streams: tasks in order, each stream in a thread of its own, which begins with its first task.
- *
- * Late visibility: with it on, a copy that was submitted to a stream counts as done when its turn has come, but its
- * effect is withheld. It appears in parts, out of order, at random times; all of it at the latest when somebody waits
- * for the stream, or for an event behind it, or when a later task of the stream needs it.
- */
+/* Streams: tasks in order, each stream in a thread of its own, which begins with its first task. */
 #define _GNU_SOURCE
 #include "task.h"
 
@@ -18,14 +13,6 @@
 enum {
     LOOK_US = 20000,    /* how often who waits looks at the devices */
     MAX_STREAMS = 1984, /* documented */
-    MAX_HELD = 256,     /* parts withheld in a stream; then all of them appear */
-};
-
-struct tw_held {
-    struct tw_held *next;
-    struct tw_task *task;
-    struct tw_segment part;
-    uint64_t due;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
@@ -38,7 +25,7 @@ bool tw_in_host_func(void) { return in_host_func; }
 /* The clock of whoever runs here: a stream's, in its host functions and kernels, or the process's. */
 _Atomic uint64_t *tw_stream_clock_here(void) { return mine ? &mine->clock : NULL; }
 
-static uint64_t now_ns(void)
+uint64_t tw_now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -50,51 +37,9 @@ static struct timespec at_ns(uint64_t ns)
     return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 }
 
-void tw_deadline(struct timespec *t, int64_t us) { *t = at_ns(now_ns() + (uint64_t)us * 1000); }
+void tw_deadline(struct timespec *t, int64_t us) { *t = at_ns(tw_now_ns() + (uint64_t)us * 1000); }
 
-/* --- lateness --- */
-
-static _Atomic uint64_t late_least, late_most; /* ns; most 0: nothing is late */
-static _Atomic uint64_t seed;
-
-int tw_late_read(const char *text, const char *seed_text)
-{
-    char *end;
-    if (seed_text) atomic_store(&seed, strtoull(seed_text, NULL, 0));
-    if (!text || !*text || !strcmp(text, "0")) {
-        atomic_store(&late_most, 0);
-        return 0;
-    }
-    unsigned long long least = 50000, most = 500000;
-    if (strcmp(text, "1")) {
-        least = strtoull(text, &end, 10);
-        if (end == text || *end != ':') return -1;
-        most = strtoull(end + 1, &end, 10);
-        if (*end || most < least || !most) return -1;
-    }
-    atomic_store(&late_least, least * 1000);
-    atomic_store(&late_most, most * 1000);
-    return 0;
-}
-
-/* splitmix64: each number by its place, so that the same seed gives the same numbers to the same calls. */
-static uint64_t draw(uint64_t range)
-{
-    uint64_t x = atomic_fetch_add(&seed, 0x9e3779b97f4a7c15ull) + 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    x ^= x >> 31;
-    return range ? x % range : 0;
-}
-
-static void apply(const struct tw_task *t, const struct tw_segment *g)
-{
-    if (t->copy.reduce) t->copy.reduce(g->to, g->from, g->bytes);
-    else if (g->from) tw_copy_bytes(g->to, g->from, g->bytes);
-    else tw_set_bytes(g->to, t->copy.byte, g->bytes, g->to_memory != NULL);
-}
-
-static void finish_part(struct tw_task *t)
+void tw_task_finish(struct tw_task *t)
 {
     if (__atomic_sub_fetch(&t->parts, 1, __ATOMIC_ACQ_REL)) return;
     for (size_t i = 0; i < t->nsegments; i++) {
@@ -105,21 +50,7 @@ static void finish_part(struct tw_task *t)
     free(t);
 }
 
-/* In the stream's thread, under its lock. */
-static void apply_held(struct tw_stream *s, uint64_t until)
-{
-    for (struct tw_held **at = &s->held, *h; (h = *at);) {
-        if (h->due > until) {
-            at = &h->next;
-            continue;
-        }
-        *at = h->next;
-        s->nheld--;
-        apply(h->task, &h->part);
-        finish_part(h->task);
-        free(h);
-    }
-}
+/* --- what is withheld --- */
 
 /* Events behind what was withheld. Never under the stream's lock, which those who wait for events take. */
 static void complete_records(struct tw_stream *s)
@@ -131,53 +62,10 @@ static void complete_records(struct tw_stream *s)
     pthread_cond_broadcast(&s->done);
 }
 
-static uint64_t earliest(const struct tw_stream *s)
-{
-    uint64_t least = UINT64_MAX;
-    for (const struct tw_held *h = s->held; h; h = h->next)
-        if (h->due < least) least = h->due;
-    return least;
-}
-
-static bool overlap(const char *a, size_t an, const char *b, size_t bn) { return a && b && a < b + bn && b < a + an; }
-
-static bool needs(const struct tw_segment *g, const struct tw_segment *held)
-{
-    return overlap(g->to, g->bytes, held->to, held->bytes) || overlap(g->to, g->bytes, held->from, held->bytes) ||
-           overlap(g->from, g->bytes, held->to, held->bytes);
-}
-
-/* Puts a part into a random place of those that are withheld. */
-static bool withhold(struct tw_stream *s, struct tw_task *t, struct tw_segment part)
-{
-    struct tw_held *h = malloc(sizeof *h), **at = &s->held;
-    uint64_t least = atomic_load(&late_least), most = atomic_load(&late_most);
-    if (!h) return false;
-    *h = (struct tw_held){.task = t, .part = part, .due = now_ns() + least + draw(most - least + 1)};
-    for (uint64_t k = draw(4); *at && k; k--) at = &(*at)->next;
-    h->next = *at;
-    *at = h;
-    s->nheld++;
-    __atomic_add_fetch(&t->parts, 1, __ATOMIC_RELAXED);
-    return true;
-}
-
-static void withhold_segment(struct tw_stream *s, struct tw_task *t, struct tw_segment g)
-{
-    while (g.bytes) {
-        struct tw_segment part = g;
-        if (g.bytes >= 16 && draw(2)) part.bytes = (8 + draw(g.bytes - 8)) / 8 * 8; /* words stay whole */
-        if (!withhold(s, t, part)) apply(t, &part);
-        g.to += part.bytes;
-        if (g.from) g.from += part.bytes;
-        g.bytes -= part.bytes;
-    }
-}
-
 void tw_stream_settle(struct tw_stream *s)
 {
     pthread_mutex_lock(&s->lock);
-    apply_held(s, UINT64_MAX);
+    tw_late_apply(s, UINT64_MAX);
     complete_records(s);
     pthread_mutex_unlock(&s->lock);
 }
@@ -187,7 +75,7 @@ bool tw_stream_withholds(const struct tw_stream *s) { return s->held != NULL; }
 void tw_stream_poke(struct tw_stream *s)
 {
     pthread_mutex_lock(&s->lock);
-    for (struct tw_held *h = s->held; h; h = h->next) h->due = 0;
+    tw_late_want(s);
     pthread_cond_signal(&s->work);
     pthread_mutex_unlock(&s->lock);
 }
@@ -215,13 +103,13 @@ static void run_task(struct tw_stream *s, struct tw_task *t)
     if (rc == TW_OK && atomic_load_explicit(&tw_faults, memory_order_relaxed)) rc = tw_fault_meet("task", -1);
     if (rc == TW_OK) rc = t->run(s, t);
     else t->run = NULL; /* who completes it may ask whether it was done */
-    if (rc == TW_OK) finish_part(t);
+    if (rc == TW_OK) tw_task_finish(t);
     pthread_mutex_lock(&s->lock);
     if (rc) went_wrong(s, rc);
     s->completed++;
     pthread_cond_broadcast(&s->done);
     pthread_mutex_unlock(&s->lock);
-    if (rc) finish_part(t); /* the stream is known to be wrong before somebody can see what became of the task */
+    if (rc) tw_task_finish(t); /* the stream is known to be wrong before somebody can see what became of the task */
 }
 
 static void rest(struct tw_stream *s)
@@ -230,9 +118,9 @@ static void rest(struct tw_stream *s)
         pthread_cond_wait(&s->work, &s->lock);
         return;
     }
-    struct timespec t = at_ns(earliest(s));
+    struct timespec t = at_ns(tw_late_next(s));
     pthread_cond_timedwait(&s->work, &s->lock, &t);
-    apply_held(s, now_ns());
+    tw_late_apply(s, tw_now_ns());
     if (!s->held) pthread_cond_broadcast(&s->done);
     complete_records(s);
 }
@@ -243,7 +131,7 @@ static void *work(void *arg)
     pthread_mutex_lock(&s->lock);
     for (;;) {
         if (s->held && (s->flushing || (s->stop && !s->head))) {
-            apply_held(s, UINT64_MAX);
+            tw_late_apply(s, UINT64_MAX);
             pthread_cond_broadcast(&s->done);
         }
         complete_records(s);
@@ -257,7 +145,7 @@ static void *work(void *arg)
         pthread_mutex_unlock(&s->lock);
         run_task(s, t);
         pthread_mutex_lock(&s->lock);
-        if (s->held) apply_held(s, now_ns());
+        if (s->held) tw_late_apply(s, tw_now_ns());
     }
     pthread_mutex_unlock(&s->lock);
     return NULL;
@@ -303,12 +191,12 @@ static int tell_what_went_wrong(struct tw_stream *s)
 /* Until `target` tasks are done and nothing of them is withheld. Under the lock. */
 static int wait_for(struct tw_stream *s, uint64_t target, int64_t ms)
 {
-    uint64_t end = ms < 0 ? UINT64_MAX : now_ns() + (uint64_t)ms * 1000000;
+    uint64_t end = ms < 0 ? UINT64_MAX : tw_now_ns() + (uint64_t)ms * 1000000;
     int rc;
     s->flushing++;
     if (s->held) pthread_cond_signal(&s->work);
     while ((rc = tw_alive(s->device)) == TW_OK && (s->completed < target || s->held || s->records)) {
-        uint64_t now = now_ns(), next = now + LOOK_US * 1000ull;
+        uint64_t now = tw_now_ns(), next = now + LOOK_US * 1000ull;
         if (now >= end) break;
         struct timespec t = at_ns(next < end ? next : end);
         pthread_cond_timedwait(&s->done, &s->lock, &t);
@@ -329,7 +217,7 @@ int tw_task_submit(struct tw_stream *s, struct tw_task *t, bool wait)
     if (rc) {
         pthread_mutex_unlock(&s->lock);
         t->run = NULL;
-        finish_part(t);
+        tw_task_finish(t);
         return rc;
     }
     *s->tail = t;
@@ -377,17 +265,14 @@ static int run_copy(struct tw_stream *s, struct tw_task *t)
 {
     int rc = freed_meanwhile(t);
     if (rc) return rc;
-    bool late = atomic_load_explicit(&late_most, memory_order_relaxed) && !t->copy.at_once && !t->copy.reduce;
+    bool late = tw_late_on() && !t->copy.at_once && !t->copy.reduce;
     pthread_mutex_lock(&s->lock);
-    bool clash = false;
-    for (struct tw_held *h = s->held; h && !clash; h = h->next)
-        for (size_t i = 0; i < t->nsegments && !clash; i++) clash = needs(&t->segment[i], &h->part);
-    if (clash || s->nheld >= MAX_HELD) apply_held(s, UINT64_MAX);
+    if (s->held && tw_late_clash(s, t)) tw_late_apply(s, UINT64_MAX);
     complete_records(s);
     if (s->flushing) late = false;
-    for (size_t i = 0; late && i < t->nsegments; i++) withhold_segment(s, t, t->segment[i]);
+    for (size_t i = 0; late && i < t->nsegments; i++) tw_late_withhold(s, t, t->segment[i]);
     pthread_mutex_unlock(&s->lock);
-    for (size_t i = 0; !late && i < t->nsegments; i++) apply(t, &t->segment[i]);
+    for (size_t i = 0; !late && i < t->nsegments; i++) tw_task_apply(t, &t->segment[i]);
     t->span = tw_clock_copy(t->copy.way, t->copy.from, t->copy.home, t->copy.bytes, atomic_load(&s->clock));
     tw_stream_not_before(s, t->span.end);
     tw_note(NULL, s, t->copy.from, t->copy.home, t->copy.bytes, t->span);
@@ -711,7 +596,7 @@ int tw_stream_idle(struct tw_stream *s, bool *idle)
     pthread_mutex_lock(&s->lock);
     *idle = s->completed == s->submitted;
     if (*idle && s->held) {
-        if (draw(2)) *idle = wait_for(s, s->submitted, -1) == TW_OK;
+        if (tw_late_draw(2)) *idle = wait_for(s, s->submitted, -1) == TW_OK;
         else *idle = false;
     }
     int rc = *idle ? tell_what_went_wrong(s) : TW_OK;

@@ -85,6 +85,19 @@ void tw_stream_poke(struct tw_stream *s);            /* what it withholds is wan
 void tw_stream_not_before(struct tw_stream *s, uint64_t ns);
 void tw_deadline(struct timespec *t, int64_t us);
 
+uint64_t tw_now_ns(void);
+void tw_task_apply(const struct tw_task *t, const struct tw_segment *g);
+void tw_task_finish(struct tw_task *t); /* a part of it, or itself: with the last of them it is gone */
+
+/* late.c: all under the stream's lock, and all but want in its thread. */
+bool tw_late_on(void);
+void tw_late_withhold(struct tw_stream *s, struct tw_task *t, struct tw_segment g);
+bool tw_late_clash(const struct tw_stream *s, const struct tw_task *t); /* it needs something that is withheld */
+void tw_late_apply(struct tw_stream *s, uint64_t until);                /* what is due by then */
+uint64_t tw_late_next(const struct tw_stream *s);                       /* when the next part is due */
+void tw_late_want(struct tw_stream *s);                                 /* all of it is due */
+uint64_t tw_late_draw(uint64_t range);                                  /* a random number */
+
 /* event.c: the stream has nothing withheld any more. */
 void tw_records_complete(struct tw_stream *s);
 
