@@ -526,6 +526,7 @@ SINGLE(shmemx_broadcastmem_on_stream)
     *data = me;
     CHECK(N(shmemx_broadcastmem_on_stream)(team, data, data, sizeof *data, 0, NULL) == SHMEMX_STREAM_UNSUPPORTED);
     CHECK(*data == me);
+}
 SINGLE(shmemx_device_info)
 {
     shmemx_device_info_t info = {.kind = "none", .number = 7, .total_bytes = 7};
