@@ -327,26 +327,41 @@ static void get_far(struct hm_ctx *ctx, const struct end *to, const void *source
     free(room);
 }
 
+/* With the symmetric end in a device heap there will be a copy, and its enter serves the question what the private end is,
+ * too. leave_beside comes behind the copy. */
+static struct end private_end_beside(const struct end *symmetric, const void *addr, const char *call)
+{
+    if (symmetric->side != HM_SIDE_HOST) enter(call);
+    return private_end(addr);
+}
+
+static void leave_beside(const struct end *symmetric)
+{
+    if (symmetric->side != HM_SIDE_HOST) hm_device.ops->leave();
+}
+
 bool hm_device_put(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi, const char *call)
 {
-    struct end to = symmetric_end(dest, bytes, pe, call, "dest"), from = private_end(source);
+    struct end to = symmetric_end(dest, bytes, pe, call, "dest"), from = private_end_beside(&to, source, call);
     if (to.side == HM_SIDE_HOST && from.side == HM_SIDE_HOST) return false;
     if (to.far)
         put_far(ctx, dest, &to, &from, bytes, pe, call);
     else
         copy(ctx, &to, &from, bytes, pe, nbi, call);
+    leave_beside(&to);
     if (!to.far) hm_bell_look(hm_symm.peer[pe].bell, dest, bytes);
     return true;
 }
 
 bool hm_device_get(struct hm_ctx *ctx, void *dest, const void *source, size_t bytes, int pe, bool nbi, const char *call)
 {
-    struct end from = symmetric_end(source, bytes, pe, call, "source"), to = private_end(dest);
+    struct end from = symmetric_end(source, bytes, pe, call, "source"), to = private_end_beside(&from, dest, call);
     if (to.side == HM_SIDE_HOST && from.side == HM_SIDE_HOST) return false;
     if (from.far)
         get_far(ctx, &to, source, &from, bytes, pe, call);
     else
         copy(ctx, &to, &from, bytes, pe, nbi, call);
+    leave_beside(&from);
     return true;
 }
 
