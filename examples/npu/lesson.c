@@ -92,7 +92,8 @@ int main(int argc, char **argv)
     if (shmem_n_pes() < 2 || rounds < 1 || !dest || strcmp(shmemx_kind_of(dest), "host") == 0) {
         if (shmem_my_pe() == 0)
             fprintf(stderr, "usage: lesson [ROUNDS], on two PEs, with SHMEM_HEAP_KIND=ascend\n");
-        shmem_global_exit(2);
+        shmem_finalize();
+        return 2;
     }
     const char *late = getenv("HBMESH_TWIN_LATE");
     bool every_time = npu_is_modelled() && late && *late && strcmp(late, "0") != 0;

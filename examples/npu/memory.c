@@ -249,13 +249,11 @@ int main(int argc, char **argv)
         return usage(m.me);
     m.words = (uint64_t)megabytes << 17;
     m.block = shmem_malloc(m.words * 8);
-    if (!m.block) {
-        if (m.me == 0) fprintf(stderr, "memory: no heap of %ld MB; set SHMEM_SYMMETRIC_SIZE\n", megabytes);
-        shmem_global_exit(1);
-    }
-    if (!is_device(m.block)) {
-        if (m.me == 0) fprintf(stderr, "memory: the heap is host memory; set SHMEM_HEAP_KIND=ascend\n");
-        shmem_global_exit(1);
+    if (!m.block || !is_device(m.block)) { /* all PEs see the same */
+        if (m.me == 0 && !m.block) fprintf(stderr, "memory: no heap of %ld MB; set SHMEM_SYMMETRIC_SIZE\n", megabytes);
+        if (m.me == 0 && m.block) fprintf(stderr, "memory: the heap is host memory; set SHMEM_HEAP_KIND=ascend\n");
+        shmem_finalize();
+        return 1;
     }
     introduce(&m);
     access_all(&m, count);
