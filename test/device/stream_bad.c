@@ -136,7 +136,7 @@ static void ends(const char *what)
 
 int main(int argc, char **argv)
 {
-    const char *what = argc > 1 ? argv[1] : "", *more = argc > 2 ? argv[2] : "";
+    const char *what = argc > 1 ? argv[1] : "handle", *more = argc > 2 ? argv[2] : "";
     check_start();
     at = shmem_calloc(1, 1000);
     sig = shmem_malloc_with_hints(8, SHMEM_MALLOC_SIGNAL_REMOTE);

@@ -1,6 +1,8 @@
 /* Collectives on streams: sums have the bits of the order of the team, as those that the host asks for, broadcasts
  * bring what the root has, in teams of all kinds, in memory of all kinds, and while the host is in collectives of the
  * same team. */
+/* layouts: 1+1 1+1+1 3+1 4+4 */
+/* timeout: 120 */
 #include "stream.h"
 
 static const size_t sizes[] = {0, 1, 7, 64, 1000, 70001};

@@ -1,5 +1,7 @@
 /* Many streams at a time, in another order on each PE, while the host is in collectives, too: each stream has its own team,
  * data and signals, and all come through. */
+/* layouts: 1+1 2+2 */
+/* timeout: 120 */
 #include "stream.h"
 
 enum { STREAMS = 6, ROUNDS = 60, N = 300 };
