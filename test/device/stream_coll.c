@@ -18,7 +18,8 @@ static float operand(int pe, size_t i)
 static float sum_of(shmem_team_t team, size_t i)
 {
     float sum = operand(shmem_team_translate_pe(team, 0, SHMEM_TEAM_WORLD), i);
-    for (int k = 1; k < shmem_team_n_pes(team); k++) sum += operand(shmem_team_translate_pe(team, k, SHMEM_TEAM_WORLD), i);
+    for (int k = 1; k < shmem_team_n_pes(team); k++)
+        sum += operand(shmem_team_translate_pe(team, k, SHMEM_TEAM_WORLD), i);
     return sum;
 }
 
