@@ -92,13 +92,23 @@ static void rest(uint32_t seen, unsigned *idle)
     hm_futex_wait(&came, seen, nap < NAP_MOST_NS ? nap : NAP_MOST_NS);
 }
 
-/* A stream that waits for a word of host memory, or for others, would not notice that its device is lost: so somebody
- * asks it for a word now and then, which ends the job if it is. */
-static void ask_device(const struct hm_stream_op *op, uint64_t *asked)
+/* The oldest operation that is on a stream, whether its turn has come or not: its call, NULL: there is none. */
+static const char *oldest_call(void)
+{
+    pthread_mutex_lock(&lock);
+    const char *call = oldest ? oldest->call : NULL;
+    pthread_mutex_unlock(&lock);
+    return call;
+}
+
+/* A stream that waits for a word of host memory, or for others, would not notice that its device is lost, and one whose
+ * device is lost comes to nothing any more: so somebody asks for a word now and then, which ends the job then. */
+static void ask_device(uint64_t *asked)
 {
     uint64_t word, now = hm_os_now();
     if (now - *asked < ASK_AFTER_NS) return;
-    hm_device_move(&word, hm_device.base, sizeof word, op->call);
+    const char *call = oldest_call();
+    if (call) hm_device_move(&word, hm_device.base, sizeof word, call);
     *asked = hm_os_now();
 }
 
@@ -118,13 +128,14 @@ static void *work(void *arg)
         if (__atomic_load_n(&halted, __ATOMIC_ACQUIRE)) break;
         if (!list && __atomic_load_n(&stop, __ATOMIC_ACQUIRE)) break;
         if (!list) {
-            hm_futex_wait(&came, seen, 0);
+            hm_futex_wait(&came, seen, ASK_AFTER_NS);
+            ask_device(&asked);
             idle = 0;
         } else if (step_all(&list)) {
             idle = 0;
         } else {
             rest(seen, &idle);
-            ask_device(list, &asked);
+            ask_device(&asked);
         }
     }
     hm_device.ops->leave();

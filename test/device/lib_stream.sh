@@ -1,9 +1,10 @@
 # What the scripts about streams share: jobs whose device heaps are on the twin.
 . "$SRC/test/launch/lib.sh"
-export SHMEM_ASCEND_LIBRARY=$BUILD/twin/libascendcl.so HBMESH_TWIN_NODE=stream-$$ SHMEM_SYMMETRIC_SIZE=32M
+export SHMEM_ASCEND_LIBRARY=$BUILD/twin/libascendcl.so SHMEM_CUDA_LIBRARY=$BUILD/twin/libcuda.so.1
+export HBMESH_TWIN_NODE=stream-$$ SHMEM_SYMMETRIC_SIZE=32M
 : "${SHMEM_HEAP_KIND=ascend}"
 export SHMEM_HEAP_KIND
-[ -e "$SHMEM_ASCEND_LIBRARY" ] || { echo "skipped: there is no $SHMEM_ASCEND_LIBRARY"; exit 77; }
+[ -e "$SHMEM_ASCEND_LIBRARY" ] || { echo "skipped: the twin is not built here"; exit 77; }
 build() { "$OSHCC" -O1 -g -o "$1" "$SRC/test/device/$1.c" -ldl -pthread || { echo "cannot build $1.c"; exit 1; }; }
 # job NPES PROGRAM ARGUMENTS...: it must pass
 job() {

@@ -12,24 +12,26 @@ static void block(void) { ON(shmemx_signal_wait_until_on_stream(sig, SHMEM_CMP_E
 
 static void wrong_arguments(const char *what)
 {
-    char local[8];
+    uint64_t word[1], *odd = (uint64_t *)(void *)(at + 4);
+    int *numbers = (int *)(void *)at, *local = (int *)(void *)word;
     if (!strcmp(what, "pe")) shmemx_putmem_on_stream(at, at, 8, npes, stream);
     if (!strcmp(what, "dest")) shmemx_putmem_on_stream(local, at, 8, right, stream);
     if (!strcmp(what, "source")) shmemx_getmem_on_stream(at, local, 8, right, stream);
     if (!strcmp(what, "range")) shmemx_putmem_on_stream(at, at, (size_t)1 << 40, right, stream);
-    if (!strcmp(what, "sig")) shmemx_putmem_signal_on_stream(at, at, 8, (uint64_t *)(void *)local, 1, SHMEM_SIGNAL_SET, 0, stream);
+    if (!strcmp(what, "sig")) shmemx_putmem_signal_on_stream(at, at, 8, word, 1, SHMEM_SIGNAL_SET, 0, stream);
     if (!strcmp(what, "sig_op")) shmemx_putmem_signal_on_stream(at, at, 8, sig, 1, 77, right, stream);
-    if (!strcmp(what, "aligned")) shmemx_signal_wait_until_on_stream((uint64_t *)(void *)(at + 4), SHMEM_CMP_EQ, 1, stream);
+    if (!strcmp(what, "aligned")) shmemx_signal_wait_until_on_stream(odd, SHMEM_CMP_EQ, 1, stream);
     if (!strcmp(what, "cmp")) shmemx_signal_wait_until_on_stream(sig, 77, 1, stream);
     if (!strcmp(what, "root")) shmemx_broadcastmem_on_stream(SHMEM_TEAM_WORLD, at, at, 8, npes, stream);
     if (!strcmp(what, "team")) shmemx_barrier_on_stream(SHMEM_TEAM_INVALID, stream);
-    if (!strcmp(what, "sum")) shmemx_int_sum_reduce_on_stream(SHMEM_TEAM_WORLD, (int *)(void *)at, (int *)(void *)local, 2, stream);
+    if (!strcmp(what, "sum")) shmemx_int_sum_reduce_on_stream(SHMEM_TEAM_WORLD, numbers, local, 2, stream);
 }
 
 static void disagree(const char *what)
 {
     long *sums = (long *)(void *)at;
-    if (!strcmp(what, "sizes")) shmemx_long_sum_reduce_on_stream(SHMEM_TEAM_WORLD, sums, sums, 10 + (me == npes - 1), stream);
+    size_t n = me == npes - 1 ? 11 : 10;
+    if (!strcmp(what, "sizes")) shmemx_long_sum_reduce_on_stream(SHMEM_TEAM_WORLD, sums, sums, n, stream);
     if (!strcmp(what, "types")) {
         if (me) shmemx_long_sum_reduce_on_stream(SHMEM_TEAM_WORLD, sums, sums, 10, stream);
         else shmemx_double_sum_reduce_on_stream(SHMEM_TEAM_WORLD, (double *)sums, (double *)sums, 10, stream);
@@ -45,12 +47,12 @@ static void refused(int want)
 {
     CHECK_NUM(shmemx_putmem_on_stream(at, at, 8, right, stream), want, "put");
     CHECK_NUM(shmemx_getmem_on_stream(at, at, 8, right, stream), want, "get");
-    CHECK_NUM(shmemx_putmem_signal_on_stream(at, at, 8, sig, 1, SHMEM_SIGNAL_SET, right, stream), want, "put with signal");
+    CHECK_NUM(shmemx_putmem_signal_on_stream(at, at, 8, sig, 1, SHMEM_SIGNAL_SET, right, stream), want, "signal");
     CHECK_NUM(shmemx_signal_wait_until_on_stream(sig, SHMEM_CMP_EQ, 1, stream), want, "wait");
     CHECK_NUM(shmemx_quiet_on_stream(stream), want, "quiet");
     CHECK_NUM(shmemx_barrier_on_stream(SHMEM_TEAM_WORLD, stream), want, "barrier");
     CHECK_NUM(shmemx_broadcastmem_on_stream(SHMEM_TEAM_WORLD, at, at, 8, 0, stream), want, "broadcast");
-    CHECK_NUM(shmemx_int_sum_reduce_on_stream(SHMEM_TEAM_WORLD, (int *)(void *)at, (int *)(void *)at, 2, stream), want, "sum");
+    CHECK_NUM(shmemx_char_sum_reduce_on_stream(SHMEM_TEAM_WORLD, at, at, 2, stream), want, "sum");
 }
 
 static void faults(void)
@@ -136,7 +138,7 @@ static void ends(const char *what)
 
 int main(int argc, char **argv)
 {
-    const char *what = argc > 1 ? argv[1] : "", *more = argc > 2 ? argv[2] : "";
+    const char *what = argc > 1 ? argv[1] : "handle", *more = argc > 2 ? argv[2] : "";
     check_start();
     at = shmem_calloc(1, 1000);
     sig = shmem_malloc_with_hints(8, SHMEM_MALLOC_SIGNAL_REMOTE);

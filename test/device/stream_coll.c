@@ -1,6 +1,8 @@
 /* Collectives on streams: sums have the bits of the order of the team, as those that the host asks for, broadcasts
  * bring what the root has, in teams of all kinds, in memory of all kinds, and while the host is in collectives of the
  * same team. */
+/* layouts: 1+1 1+1+1 3+1 4+4 */
+/* timeout: 120 */
 #include "stream.h"
 
 static const size_t sizes[] = {0, 1, 7, 64, 1000, 70001};
@@ -16,7 +18,8 @@ static float operand(int pe, size_t i)
 static float sum_of(shmem_team_t team, size_t i)
 {
     float sum = operand(shmem_team_translate_pe(team, 0, SHMEM_TEAM_WORLD), i);
-    for (int k = 1; k < shmem_team_n_pes(team); k++) sum += operand(shmem_team_translate_pe(team, k, SHMEM_TEAM_WORLD), i);
+    for (int k = 1; k < shmem_team_n_pes(team); k++)
+        sum += operand(shmem_team_translate_pe(team, k, SHMEM_TEAM_WORLD), i);
     return sum;
 }
 

@@ -1,6 +1,8 @@
 /* Each call returns while its stream is still held back by an event, and until then nothing of it reaches anybody:
  * not the peer's memory, not the word of a signal, not the partners of a meeting. When the stream is let go, all of
  * it does. */
+/* layouts: 1+1 2+1 4+4 */
+/* timeout: 120 */
 #include "stream.h"
 
 enum { N = 5000, HELD_MS = 200 };

@@ -1,5 +1,7 @@
-/* Many streams at a time, in another order on each PE, while the host is in collectives, too: each stream has its own team,
- * data and signals, and all come through. */
+/* Many streams at a time, in another order on each PE, while the host is in collectives, too: each stream has its own
+ * team, data and signals, and all come through. */
+/* layouts: 1+1 2+2 */
+/* timeout: 120 */
 #include "stream.h"
 
 enum { STREAMS = 6, ROUNDS = 60, N = 300 };
@@ -41,7 +43,8 @@ static void enqueue(struct lane *l, long round)
 {
     ACL(twin_launch(l->stream, 1000, kernel, l));
     ON(shmemx_long_sum_reduce_on_stream(l->team, l->sums, l->values, N, l->stream));
-    ON(shmemx_putmem_signal_on_stream(l->from_left, l->values, N * sizeof(long), l->sig, 1, SHMEM_SIGNAL_ADD, right, l->stream));
+    ON(shmemx_putmem_signal_on_stream(l->from_left, l->values, N * sizeof(long), l->sig, 1, SHMEM_SIGNAL_ADD, right,
+                                      l->stream));
     ON(shmemx_signal_wait_until_on_stream(l->sig, SHMEM_CMP_GE, (uint64_t)round, l->stream));
     ON(shmemx_broadcastmem_on_stream(l->team, l->cast, l->values, N, (int)round % npes, l->stream));
     ON(shmemx_barrier_on_stream(l->team, l->stream)); /* nobody's next values overwrite what is still read */

@@ -1,5 +1,7 @@
 /* Operations on streams are in order with the program's kernels, without a word from the host; and two streams whose
  * PEs come to their operations in opposite order wait for each other no longer than the program asks. */
+/* layouts: 1+1 2+1 4+4 */
+/* timeout: 120 */
 #include "stream.h"
 
 enum { N = 2000, ROUNDS = 40 };
