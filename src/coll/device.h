@@ -5,6 +5,7 @@
 #ifndef HM_COLL_DEVICE_H
 #define HM_COLL_DEVICE_H
 
+#include "base/option.h"
 #include "coll/kernel.h"
 #include "coll/member.h"
 #include "core/device.h"
@@ -13,6 +14,13 @@
 HM_INLINE bool hm_is_on_device(const void *dest, const void *source)
 {
     return hm_device_any() && (hm_device_holds(dest, 1) || hm_device_holds(source, 1));
+}
+
+/* On several machines the algorithms for those combine machine by machine: where the bits must not depend on the layout, members
+ * pull as they do from devices. */
+HM_INLINE bool hm_is_pulled(const struct hm_team *team, bool small)
+{
+    return hm_unlikely(team->sync.span != NULL) && !small && hm_options.reproducible;
 }
 
 /* Arguments have been checked. */

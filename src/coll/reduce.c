@@ -1,5 +1,5 @@
 /* Reductions: operands are taken in the order of the team, whatever the size, so results do not depend on it. (In teams on
- * several machines, the large ones machine by machine.) */
+ * several machines, the large ones machine by machine, unless SHMEM_REPRODUCIBLE asks for more.) */
 #include "coll/device.h"
 #include "coll/kernel.h"
 #include "coll/member.h"
@@ -36,14 +36,14 @@ int hm_reduce(struct hm_team *team, void *dest, const void *source, size_t n, en
 {
     struct hm_sync *s = &team->sync;
     size_t size = hm_kind_size(kind), bytes = hm_bytes_of(n, size);
-    struct hm_purpose purpose = {.kind = HM_COLL_REDUCE, .type = kind, .op = op, .size = bytes};
+    struct hm_purpose purpose = {.kind = HM_COLL_REDUCE, .type = kind, .op = op, .size = bytes, .root = hm_options.reproducible};
     hm_kernel *combine = hm_kernel_of(kind, op);
     bool small = hm_is_small(team, bytes);
     if (n) {
         hm_symm_require(dest, bytes, call, "dest");
         hm_symm_require(source, bytes, call, "source");
     }
-    if (n && hm_is_on_device(dest, source)) {
+    if (n && (hm_is_on_device(dest, source) || hm_is_pulled(team, small))) {
         hm_device_reduce(team, &purpose, dest, source, n, size, combine, call);
         return 0;
     }

@@ -41,14 +41,15 @@ int hm_scan(struct hm_team *team, void *dest, const void *source, size_t n, enum
 {
     struct hm_sync *s = &team->sync;
     size_t size = hm_kind_size(kind), bytes = hm_bytes_of(n, size);
-    struct hm_purpose purpose = {.kind = inclusive ? HM_COLL_INSCAN : HM_COLL_EXSCAN, .type = kind, .size = bytes};
+    struct hm_purpose purpose = {.kind = inclusive ? HM_COLL_INSCAN : HM_COLL_EXSCAN, .type = kind, .size = bytes,
+                                 .root = hm_options.reproducible};
     hm_kernel *add = hm_kernel_of(kind, HM_OP_SUM);
     bool small = hm_is_small(team, bytes);
     if (n) {
         hm_symm_require(dest, bytes, call, "dest");
         hm_symm_require(source, bytes, call, "source");
     }
-    if (n && hm_is_on_device(dest, source)) {
+    if (n && (hm_is_on_device(dest, source) || hm_is_pulled(team, small))) {
         hm_device_scan(team, &purpose, dest, source, n, size, inclusive, add, call);
         return 0;
     }

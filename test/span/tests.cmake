@@ -1,7 +1,7 @@
 # Teams on several machines, which are make-believe ones (oshrun --machines): programs of this folder, and those of the spec
 # suite that are about teams and collectives. The programs say in SHMEM_MACHINES which machines there are.
 if(NOT TARGET hbmesh-ucx)
-    foreach(test agree)
+    foreach(test agree reproducible)
         set_tests_properties(span/${test} PROPERTIES DISABLED ON)
     endforeach()
     add_test(NAME span/spec COMMAND sh -c
