@@ -19,6 +19,7 @@ set(python_environment PYTHONPATH=${CMAKE_BINARY_DIR}/python PYTHONPYCACHEPREFIX
 
 function(hbmesh_test_pytest file)
     get_filename_component(stem ${file} NAME_WE)
+    set(tests) # not those of the file before
     set(pytest ${HBMESH_PYTHON_EXECUTABLE} -m pytest ${file})
     hbmesh_test_says(npes ${file} npes)
     hbmesh_test_says(timeout ${file} timeout)

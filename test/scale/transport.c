@@ -128,13 +128,21 @@ static void put_signal(struct hm_lane *lane, struct hm_place to, const void *fro
     atomic(lane, op, signal, sizeof value, value, 0);
 }
 
-/* A packet of small operations is applied as its target would, and answered. */
+/* A packet of small operations is applied as its target would, and answered; a word for work memory is what comes back. */
 static void message(struct hm_lane *lane, int pe, const void *from, size_t bytes, void (*done)(void *arg), void *arg)
 {
+    struct hm_message head;
     struct hm_packet packet;
     (void)lane;
+    memcpy(&head, from, sizeof head);
+    if (head.kind == HM_MESSAGE_CELL) {
+        host->heard(pe, from, bytes);
+        host->moved();
+        done(arg);
+        return;
+    }
+    if (head.kind != HM_MESSAGE_PACKET) host->fail(pe, "the mock knows packets and words alone");
     memcpy(&packet, from, sizeof packet);
-    if (packet.message.kind != HM_MESSAGE_PACKET) host->fail(pe, "the mock knows packets alone");
     size_t room = sizeof packet + packet.message.spare;
     char *reply = malloc(room);
     struct hm_pack_config config = {.moved = host->moved};

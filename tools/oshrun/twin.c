@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#ifndef HM_LIBDIR
+#define HM_LIBDIR "lib"
+#endif
+
 static char library[PATH_MAX];
 
 int hm_twin_find(void)
