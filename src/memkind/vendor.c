@@ -93,15 +93,42 @@ bool hm_vendor_open(struct hm_vendor *v, bool (*whole)(unsigned missing))
 
 /* --- the last failure --- */
 
-static _Thread_local char said[1024];
+/* No variable of the thread's own: a library that is loaded late (Python's) gets little room for those. */
+enum { SAID_BYTES = 1024 };
+static pthread_key_t said_key;
+static bool said_has_key;
 
-const char *hm_vendor_why(void) { return said; }
+static void make_key(void) { said_has_key = pthread_key_create(&said_key, free) == 0; }
+
+/* NULL: there is no memory for it. */
+static char *said_by_thread(bool make)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_key);
+    if (!said_has_key) return NULL;
+    char *said = pthread_getspecific(said_key);
+    if (said || !make) return said;
+    said = calloc(1, SAID_BYTES);
+    if (said && pthread_setspecific(said_key, said)) {
+        free(said);
+        said = NULL;
+    }
+    return said;
+}
+
+const char *hm_vendor_why(void)
+{
+    const char *said = said_by_thread(false);
+    return said ? said : "the runtime has said nothing";
+}
 
 void hm_vendor_say(const char *fmt, ...)
 {
+    char *said = said_by_thread(true);
+    if (!said) return;
     va_list args;
     va_start(args, fmt);
-    vsnprintf(said, sizeof said, fmt, args);
+    vsnprintf(said, SAID_BYTES, fmt, args);
     va_end(args);
     size_t n = strlen(said); /* runtimes end their sentences with newlines; ours is one line */
     while (n && (said[n - 1] == '\n' || said[n - 1] == ' ')) said[--n] = '\0';
