@@ -113,10 +113,13 @@ static HM_COLD void far_iget(struct hm_ctx *ctx, char *dest, const char *source,
     hm_far_quiet(ctx);
 }
 
+/* Of local memory. The runtime may have to be asked, so indexed calls do it once, not for each element. */
+static bool is_device(const void *local) { return hm_device_any() && hm_device_side(local) != HM_SIDE_HOST; }
+
 /* Is device memory at one end? */
 static bool on_device(const void *symmetric, const void *local)
 {
-    return hm_device_any() && (hm_device_holds(symmetric, 1) || hm_device_side(local) != HM_SIDE_HOST);
+    return hm_device_holds(symmetric, 1) || is_device(local);
 }
 
 static HM_COLD void device_iput(struct hm_ctx *ctx, char *dest, const char *source, size_t to_step, size_t from_step,
@@ -293,10 +296,11 @@ static HM_COLD void gather_apart(struct hm_ctx *ctx, char *dest, const void *sou
                                size_t n, size_t size, const char *call)
 {
     const struct hm_peer *peer;
+    const bool local = is_device(dest);
     for (size_t i = 0; i < n; i++, dest += size) {
         int world = element_pe(ctx, pe[i], call);
         const char *at = element_at(source, index[i], size, world, &peer, call, "source");
-        if (on_device(source, dest))
+        if (local || hm_device_holds(element_of(source, index[i], size), 1))
             hm_device_get(ctx, dest, element_of(source, index[i], size), size, world, true, call);
         else if (at)
             memcpy(dest, at, size);
@@ -311,10 +315,11 @@ static HM_COLD void scatter_apart(struct hm_ctx *ctx, void *dest, const char *so
                                 size_t n, size_t size, const char *call)
 {
     const struct hm_peer *peer;
+    const bool local = is_device(source);
     for (size_t i = 0; i < n; i++, source += size) {
         int world = element_pe(ctx, pe[i], call);
         char *at = (char *)element_at(dest, index[i], size, world, &peer, call, "dest");
-        if (on_device(dest, source)) {
+        if (local || hm_device_holds(element_of(dest, index[i], size), 1)) {
             hm_device_put(ctx, element_of(dest, index[i], size), source, size, world, true, call);
         } else if (at) {
             memcpy(at, source, size);
