@@ -37,14 +37,7 @@ static pthread_cond_t changed;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct tw_event *events;
 
-static void prepare(void)
-{
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
+static void prepare(void) { tw_cond_make(&changed); }
 
 static void let_event(struct tw_event *e)
 {

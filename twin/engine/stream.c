@@ -32,6 +32,15 @@ uint64_t tw_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+void tw_cond_make(pthread_cond_t *cond)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
 static struct timespec at_ns(uint64_t ns)
 {
     return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
@@ -464,14 +473,10 @@ int tw_stream_await(struct tw_stream *s, void *word, uint64_t value, unsigned ho
 static struct tw_stream *make(int device, const struct tw_context *c, bool own)
 {
     struct tw_stream *s = calloc(1, sizeof *s);
-    pthread_condattr_t monotonic;
     if (!s) return NULL;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->work, &monotonic);
-    pthread_cond_init(&s->done, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    tw_cond_make(&s->work);
+    tw_cond_make(&s->done);
     s->device = device;
     s->context = c;
     s->own = own;

@@ -86,6 +86,7 @@ void tw_stream_not_before(struct tw_stream *s, uint64_t ns);
 void tw_deadline(struct timespec *t, int64_t us);
 
 uint64_t tw_now_ns(void);
+void tw_cond_make(pthread_cond_t *cond); /* whose limits of time are of that clock */
 void tw_task_apply(const struct tw_task *t, const struct tw_segment *g);
 void tw_task_finish(struct tw_task *t); /* a part of it, or itself: with the last of them it is gone */
 
