@@ -24,7 +24,7 @@ if [ -n "$missing" ]; then
     DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends $missing \
         >"$work/apt.log" 2>&1 || skip "apt-get cannot install$missing"
 fi
-if ! ls "$work"/kernel/boot/vmlinuz-* >/dev/null 2>&1; then
+if ! ls "$work"/kernel/lib/modules/*/modules.dep.bin >/dev/null 2>&1; then # the last that is made of it
     package=$(apt-cache depends linux-image-amd64 | sed -n 's/.*Depends: \(linux-image.*\)/\1/p' | head -1)
     (cd "$work" && rm -rf kernel ./*.deb && apt-get download "$package" >apt.log 2>&1 && dpkg-deb -x ./*.deb kernel &&
         rm ./*.deb) || skip 'the kernel cannot be downloaded'
