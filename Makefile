@@ -45,7 +45,7 @@ help:
 	@echo 'make demo-npu     the same for examples/npu: $(NPES) NPUs in software as one global memory'
 	@echo 'make check        install what is missing (apt-get), build, run the tests'
 	@echo 'make check-all    the long tests too: stress, aarch64 under qemu'
-	@echo 'make check-roce   those over RDMA, in virtual machines with a soft device (installs and downloads what they need)'
+	@echo 'make check-roce   all those over RDMA, in virtual machines with a soft device (make check has a short form)'
 	@echo 'make bench        build and run the benchmarks'
 	@echo 'make doc          the manual pages, in $(BUILD)/man'
 	@echo 'make install      into PREFIX=$(PREFIX) (which can be moved afterwards), under DESTDIR=$(DESTDIR)'

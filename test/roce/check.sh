@@ -9,6 +9,8 @@ skip() {
 }
 work=$BUILD/roce
 mkdir -p "$work"
+exec 9>"$work/lock"
+flock 9 # short.sh has the same folder
 
 # --- what is needed ---
 [ "$(id -u)" = 0 ] || skip 'the virtual machines take the root folder as root'
