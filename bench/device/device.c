@@ -27,7 +27,8 @@ static struct {
     int (*stream_wait)(void *stream);
 } acl;
 
-static char *here, *there, *host; /* this PE's device memory; the same of PE 1 as the runtime knows it; of the CPU */
+static char *here, *there; /* this PE's device memory; the same of PE 1 as the runtime knows it */
+static char *host, *part;  /* of the CPU: a buffer of the size that is sent; the front of a large one */
 static void *stream;
 
 static void fail(const char *why)
@@ -66,6 +67,7 @@ static void put(size_t n) { shmem_putmem(here + MOST, here, n, 1); }
 static void get(size_t n) { shmem_getmem(here, here + MOST, n, 1); }
 static void put_host(size_t n) { shmem_putmem(here, host, n, 1); }
 static void get_host(size_t n) { shmem_getmem(host, here, n, 1); }
+static void put_part(size_t n) { shmem_putmem(here, part, n, 1); }
 static void put_many(size_t n)
 {
     for (int i = 0; i < BATCH; i++) shmem_putmem_nbi(here + MOST, here, n, 1);
@@ -84,6 +86,7 @@ static void bare_get(size_t n)
 }
 static void bare_put_host(size_t n) { good(acl.copy(there, n, host, n, H2D)); }
 static void bare_get_host(size_t n) { good(acl.copy(host, n, there, n, D2H)); }
+static void bare_put_part(size_t n) { good(acl.copy(there, n, part, n, H2D)); }
 static void bare_put_many(size_t n)
 {
     for (int i = 0; i < BATCH; i++) good(acl.copy_async(there + MOST, n, here, n, D2D, stream));
@@ -99,6 +102,7 @@ static const struct copy {
     {"get", get, bare_get, 1},
     {"put of host memory", put_host, bare_put_host, 1},
     {"get to host memory", get_host, bare_get_host, 1},
+    {"put of a part of 64 MiB of host memory", put_part, bare_put_part, 1},
     {"16 put_nbi, quiet", put_many, bare_put_many, BATCH},
 };
 
@@ -155,6 +159,9 @@ static void measure_copy(const struct copy *w, size_t bytes)
 {
     size_t fit = ((size_t)32 << 20) / (bytes * (size_t)w->each);
     int reps = fit > 200 ? 200 : fit < 1 ? 1 : (int)fit, tries = bytes <= 65536 ? 40 : 6;
+    host = malloc(bytes);
+    if (!host) fail("no memory");
+    memset(host, 1, bytes);
     w->ours(bytes); /* the first use makes streams and pages */
     w->bare(bytes);
     struct cost ours = measure(w->ours, bytes, reps), bare = measure(w->bare, bytes, reps);
@@ -166,6 +173,7 @@ static void measure_copy(const struct copy *w, size_t bytes)
            ours.modelled, bare.modelled, ours.copies, bare.copies, ours.waits, bare.waits, ours.calls, bare.calls,
            ours.cpu, bare.cpu, ours.wall, bare.wall);
     fflush(stdout);
+    free(host);
 }
 
 static void measure_copies(void)
@@ -239,12 +247,12 @@ int main(void)
     here = shmem_malloc(2 * (size_t)MOST);
     device_word = shmem_malloc(sizeof *device_word);
     device_signal = shmem_malloc(sizeof *device_signal);
-    host = malloc(MOST);
-    if (!here || !device_word || !device_signal || !host) fail("no memory; set SHMEM_SYMMETRIC_SIZE to 256M at least");
+    part = malloc(MOST);
+    if (!here || !device_word || !device_signal || !part) fail("no memory; set SHMEM_SYMMETRIC_SIZE to 256M at least");
     find_runtime();
-    memset(host, 1, MOST);
-    shmem_putmem(here, host, MOST, shmem_my_pe());
-    shmem_putmem(here + MOST, host, MOST, shmem_my_pe());
+    memset(part, 1, MOST);
+    shmem_putmem(here, part, MOST, shmem_my_pe());
+    shmem_putmem(here + MOST, part, MOST, shmem_my_pe());
     shmem_barrier_all();
     if (shmem_my_pe() == 0) {
         shmemx_peer_table(here, table);
@@ -255,6 +263,6 @@ int main(void)
     }
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++) measure_word(&words[i]);
     shmem_finalize();
-    free(host);
+    free(part);
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "core/agent.h"
 #include "core/far.h"
 #include "core/place.h"
+#include "core/plain.h"
 #include "core/symm.h"
 #include "core/wait.h"
 #include "core/world.h"
@@ -172,6 +173,7 @@ void hm_device_start(const char *call)
     if (!kind) return;
     hm_device.kind = kind;
     hm_device.ops = kind->device;
+    hm_plain_start();
     take_device(call);
     make(call);
     struct card mine = {.number = hm_device.number, .size = hm_device.size}, *all = calloc((size_t)hm_world.npes, sizeof *all);
@@ -222,7 +224,7 @@ void hm_device_stop(void)
 enum hm_side hm_device_side(const void *addr)
 {
     if (hm_device_offset(addr) < hm_device.size) return HM_SIDE_OWN;
-    return hm_device.ops->side_of(addr);
+    return hm_plain_holds(addr) ? HM_SIDE_HOST : hm_device.ops->side_of(addr);
 }
 
 /* One end of a copy. far: on another machine, where only offsets lead. */

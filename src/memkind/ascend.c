@@ -523,12 +523,18 @@ static int ascend_info(struct hm_device_info *info)
     return 0;
 }
 
+/* Where the driver has the addresses of all devices, 16 to 24 TiB (memfabric_hybrid: DEVMM_SVM_MEM_START; aclrtReserveMemAddress
+ * grants wishes there alone). It is believed where this process's own memory lies there, too; else the runtime is asked. */
+static bool is_where_devices_are(const void *at) { return (uintptr_t)at >> 43 == 2; }
+static bool is_far_from_devices(const void *at) { return is_where_devices_are(slab.at) && !is_where_devices_are(at); }
+
 static enum hm_side ascend_side_of(const void *at)
 {
     struct hm_peer peer;
     struct acl_pointer attributes;
     if (slab.at && (uintptr_t)at - (uintptr_t)slab.at < slab.bytes) return HM_SIDE_OWN;
     if (hm_peers_find(&hm_ascend.peers, at, &peer)) return HM_SIDE_PEER;
+    if (is_far_from_devices(at)) return HM_SIDE_HOST;
     if (!at || !hm_acl.aclrtPointerGetAttributes || HM_ASCEND_ENTERED(fails(hm_acl.aclrtPointerGetAttributes(at, &attributes))))
         return HM_SIDE_HOST;
     return attributes.location.type == ACL_DEVICE ? HM_SIDE_OWN : HM_SIDE_HOST;
