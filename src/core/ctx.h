@@ -23,6 +23,7 @@ struct hm_ctx {
     struct hm_packer *packer; /* of small operations (pack.h); NULL: not used so far, or there is none */
     bool on_device; /* copies of device memory or requests to agents may be under way: see device.h */
     struct hm_flow *flow; /* of those copies; NULL: not used so far */
+    uint64_t copies, copied; /* that were left under way on it; so many of them are complete */
     uint64_t asked; /* of agents, without waiting; agent.c's */
     bool owned;     /* private, with --check: ... */
     uint64_t owner; /* ... the thread that created it, and must destroy it */

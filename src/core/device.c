@@ -283,8 +283,10 @@ static void copy(struct hm_ctx *ctx, const struct end *to, const struct end *fro
     enter(call);
     struct hm_flow *flow = flow_of(ctx, call);
     int e = hm_device.ops->copy(flow, to->at, to->side, from->at, from->side, bytes, false);
-    if (!e && !nbi && to->side != HM_SIDE_HOST && from->side != HM_SIDE_HOST) e = hm_device.ops->finish(flow);
+    bool under_way = to->side != HM_SIDE_HOST && from->side != HM_SIDE_HOST;
+    if (!e && !nbi && under_way) e = hm_device.ops->finish(flow);
     if (e) hm_device_fail(call, "a copy failed", pe, e);
+    if (nbi && under_way) __atomic_fetch_add(&ctx->copies, 1, __ATOMIC_RELEASE);
     hm_device.ops->leave();
 }
 
@@ -403,18 +405,22 @@ static void ring_all(void)
     for (int i = 0; i < hm_places.local_npes; i++) hm_bell_knock(hm_symm.peer[hm_place_pe(i)].bell);
 }
 
+/* Of two threads of a context, the one that comes later may write the lower number: then the flow is finished once more. */
 void hm_device_complete(struct hm_ctx *ctx, const char *call)
 {
+    uint64_t copies = __atomic_load_n(&ctx->copies, __ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&ctx->copied, __ATOMIC_ACQUIRE) == copies) return;
     enter(call);
     int e = hm_device.ops->finish(ctx->flow);
     if (e) hm_device_fail(call, "copies that were under way failed", -1, e);
     hm_device.ops->leave();
+    __atomic_store_n(&ctx->copied, copies, __ATOMIC_RELEASE);
     ring_all();
 }
 
 void hm_device_quiet(struct hm_ctx *ctx)
 {
-    if (ctx->flow) hm_device_complete(ctx, "shmem_quiet");
+    hm_device_complete(ctx, "shmem_quiet");
     if (ctx->asked) hm_agent_quiet(ctx);
 }
 
@@ -422,5 +428,6 @@ void hm_device_close(struct hm_ctx *ctx)
 {
     if (ctx->flow) hm_device.ops->flow_close(ctx->flow);
     ctx->flow = NULL;
+    ctx->copied = ctx->copies;
     ctx->on_device = false;
 }

@@ -68,7 +68,7 @@ HM_COLD void hm_device_set(void *at, int byte, size_t bytes, const char *call);
 
 /* fence and quiet of what is under way on the flow of a context; the context ends. */
 HM_COLD void hm_device_quiet(struct hm_ctx *ctx);
-HM_COLD void hm_device_complete(struct hm_ctx *ctx, const char *call); /* of copies alone; the context has a flow */
+HM_COLD void hm_device_complete(struct hm_ctx *ctx, const char *call); /* of copies alone */
 HM_COLD void hm_device_close(struct hm_ctx *ctx);
 
 #endif
