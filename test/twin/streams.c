@@ -7,11 +7,12 @@
 static aclrtStream a, b;
 static char *d, *e; /* device memory */
 static uint64_t *h; /* page-locked */
-static _Atomic int gate, calls;
+static _Atomic int gate, calls, holding;
 
 static void hold(void *arg)
 {
     (void)arg;
+    holding = 1;
     while (!gate) usleep(200);
     calls++;
 }
@@ -215,6 +216,39 @@ static void host_functions(void)
     CHECK(calls == before + 1);
 }
 
+static void count(void *arg)
+{
+    (void)arg;
+    calls++;
+}
+
+/* ApiImpl::LaunchHostFunc: a thread for each context. A function that waits holds up those of its context's other streams. */
+static void one_at_a_time(void)
+{
+    aclrtContext first, other;
+    aclrtStream beside;
+    int before = calls;
+    gate = holding = 0;
+    OK(aclrtLaunchHostFunc(a, hold, NULL));
+    while (!holding) usleep(200);
+    OK(aclrtLaunchHostFunc(b, count, NULL));
+    REFUSED(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtSynchronizeStreamWithTimeout(b, 50));
+    CHECK(calls == before);
+    OK(aclrtGetCurrentContext(&first));
+    OK(aclrtCreateContext(&other, 0));
+    OK(aclrtCreateStream(&beside));
+    OK(aclrtLaunchHostFunc(beside, count, NULL));
+    OK(aclrtSynchronizeStream(beside));
+    CHECK(calls == before + 1);
+    OK(aclrtDestroyStream(beside));
+    OK(aclrtDestroyContext(other));
+    OK(aclrtSetCurrentContext(first));
+    gate = 1;
+    OK(aclrtSynchronizeStream(a));
+    OK(aclrtSynchronizeStream(b));
+    CHECK(calls == before + 3);
+}
+
 /* 11-09: words. */
 static void words(void)
 {
@@ -381,6 +415,7 @@ int main(void)
     early_end();
     host_memory();
     host_functions();
+    one_at_a_time();
     words();
     two_devices();
     callbacks();

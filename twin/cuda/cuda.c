@@ -611,31 +611,12 @@ TWIN_API int cuStreamQuery(void *stream)
     return rc ? code_of(rc) : idle ? OK : NOT_READY;
 }
 
-/* One thread runs them all: whoever waits in one holds up every other. */
-struct host_call {
-    void (*fn)(void *);
-    void *arg;
-};
-
-static void call_alone(void *arg)
-{
-    static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
-    struct host_call *call = arg;
-    pthread_mutex_lock(&alone);
-    call->fn(call->arg);
-    pthread_mutex_unlock(&alone);
-    free(call);
-}
-
 TWIN_API int cuLaunchHostFunc(void *stream, void (*fn)(void *), void *arg)
 {
     ENTER(cuLaunchHostFunc, ORDERS);
     REFUSE_UNLESS(fn);
     STREAM(stream, s);
-    struct host_call *call = malloc(sizeof *call);
-    if (!call) return OUT_OF_MEMORY;
-    *call = (struct host_call){fn, arg};
-    return code_of(tw_stream_call(s, call_alone, call));
+    return code_of(tw_stream_call(s, fn, arg));
 }
 
 TWIN_API int cuStreamWaitValue64_v2(void *stream, uint64_t word, uint64_t value, unsigned flags)
@@ -676,7 +657,7 @@ static int copy_staged(struct tw_stream *s, void *to, const void *from, size_t b
     int rc = tw_stream_wait(s, -1);
     if (!rc) rc = tw_stream_copy(s, to, taken, bytes, false);
     if (rc) free(taken);
-    else rc = tw_stream_call(s, free, taken);
+    else rc = tw_stream_kernel(s, 0, free, taken); /* no host function: those may be waiting */
     return code_of(rc);
 }
 

@@ -10,6 +10,7 @@ struct tw_context {
     int device;
     bool own; /* the device's */
     _Atomic bool gone;
+    pthread_mutex_t calls; /* held by the host function that runs */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -37,7 +38,7 @@ static struct tw_context *make_context(int device, bool own)
 {
     struct tw_context *c = calloc(1, sizeof *c);
     if (!c) return NULL;
-    *c = (struct tw_context){.next = contexts, .device = device, .own = own};
+    *c = (struct tw_context){.next = contexts, .device = device, .own = own, .calls = PTHREAD_MUTEX_INITIALIZER};
     return contexts = c;
 }
 
@@ -111,6 +112,13 @@ bool tw_device_open(int device)
     bool open = devices[device].uses > 0;
     pthread_mutex_unlock(&lock);
     return open;
+}
+
+void tw_context_call(struct tw_context *c, void (*fn)(void *), void *arg)
+{
+    pthread_mutex_lock(&c->calls);
+    fn(arg);
+    pthread_mutex_unlock(&c->calls);
 }
 
 /* --- contexts of one's own: each is a use of its device --- */

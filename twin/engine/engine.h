@@ -33,6 +33,7 @@ struct tw_context *tw_context_current(void); /* NULL: none */
 int tw_context_make(int device, struct tw_context **out); /* and uses it */
 int tw_context_set(void *handle);
 int tw_context_drop(void *handle);
+void tw_context_call(struct tw_context *c, void (*fn)(void *), void *arg); /* one at a time: runtimes have one thread for it */
 int tw_peer_set(int device, int peer, bool on);
 bool tw_peer_get(int device, int peer);
 int tw_server_of(int device);

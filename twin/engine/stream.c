@@ -357,7 +357,7 @@ int tw_stream_reduce(struct tw_stream *s, void *to, const void *from, size_t byt
 static int run_call(struct tw_stream *s, struct tw_task *t)
 {
     in_host_func = true;
-    t->call.fn(t->call.arg);
+    tw_context_call(s->context, t->call.fn, t->call.arg);
     in_host_func = false;
     t->span = tw_clock_work((uint64_t)tw_shared->config.host_func_ns, atomic_load(&s->clock));
     tw_stream_not_before(s, t->span.end);
@@ -470,7 +470,7 @@ int tw_stream_await(struct tw_stream *s, void *word, uint64_t value, unsigned ho
 
 /* --- making and finding --- */
 
-static struct tw_stream *make(int device, const struct tw_context *c, bool own)
+static struct tw_stream *make(int device, struct tw_context *c, bool own)
 {
     struct tw_stream *s = calloc(1, sizeof *s);
     if (!s) return NULL;
@@ -498,7 +498,7 @@ int tw_stream_make(int device, struct tw_stream **out)
     return TW_OK;
 }
 
-static struct tw_stream *own_of(int device, const struct tw_context *c)
+static struct tw_stream *own_of(int device, struct tw_context *c)
 {
     struct tw_stream *s = streams;
     while (s && !(s->own && s->context == c)) s = s->next;
@@ -507,7 +507,7 @@ static struct tw_stream *own_of(int device, const struct tw_context *c)
 
 int tw_stream_find(void *handle, struct tw_stream **out)
 {
-    const struct tw_context *c = tw_context_current();
+    struct tw_context *c = tw_context_current();
     int device = tw_device_current();
     pthread_mutex_lock(&lock);
     struct tw_stream *s = streams;

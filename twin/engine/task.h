@@ -57,7 +57,7 @@ struct tw_held;
 struct tw_stream {
     struct tw_stream *next;
     int device;
-    const struct tw_context *context;
+    struct tw_context *context;
     bool own; /* the context's */
     pthread_mutex_t lock;
     pthread_cond_t work, done;
