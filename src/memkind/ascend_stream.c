@@ -32,7 +32,7 @@ static int open_gate(const struct hm_gate *gate)
     return rc;
 }
 
-static const struct hm_calls_ops table = {launch, await, open_gate, &hm_ascend_ops};
+static const struct hm_calls_ops table = {launch, await, open_gate};
 static struct hm_calls calls = HM_CALLS(&table);
 
 /* The words are had here, since a stream that is held back would hold back what allocates. */
@@ -80,5 +80,6 @@ int hm_ascend_stream_copy(void *stream, void *to, enum hm_side to_side, const vo
     if (rc || !bytes) return rc;
     if (hm_ascend_is_plain(to, to_side, from, from_side))
         return ON_STREAM(aclrtMemcpyAsync, to, bytes, from, bytes, ACL_D2D, stream);
-    return words ? hm_calls_copy(&calls, stream, to, to_side, from, from_side, bytes) : unsupported();
+    hm_vendor_say("this takes more than one copy of the runtime's");
+    return -ENOTSUP;
 }

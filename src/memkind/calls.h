@@ -1,4 +1,4 @@
-/* Calls and copies in the order of a program's stream, for kinds whose runtime can run a short function in that order and let
+/* Calls in the order of a program's stream, for kinds whose runtime can run a short function in that order and let
  * a stream wait for a word.
  *
  * Runtimes may run the host functions of all streams on one thread, so one that waits would hold up those of other streams. So
@@ -23,7 +23,6 @@ struct hm_calls_ops {
     int (*launch)(void *stream, void (*fn)(void *arg), void *arg);
     int (*await)(void *stream, const struct hm_gate *gate); /* until the word is the ticket or more */
     int (*open)(const struct hm_gate *gate);                /* by any thread: makes it so */
-    const struct hm_device_ops *device;                     /* for copies by a helper */
 };
 
 struct hm_calls {
@@ -40,8 +39,6 @@ struct hm_calls {
 /* All words are zero. */
 void hm_calls_begin(struct hm_calls *calls);
 int hm_calls_call(struct hm_calls *calls, void *stream, void (*fn)(void *arg), void *arg);
-int hm_calls_copy(struct hm_calls *calls, void *stream, void *to, enum hm_side to_side, const void *from,
-                  enum hm_side from_side, size_t bytes);
 /* What failed behind its call: 0 or -errno, once. */
 int hm_calls_failure(struct hm_calls *calls);
 

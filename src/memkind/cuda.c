@@ -481,8 +481,7 @@ static int open_gate(const struct hm_gate *gate)
     return 0;
 }
 
-static const struct hm_device_ops ops;
-static const struct hm_calls_ops calls_ops = {launch, await, open_gate, &ops};
+static const struct hm_calls_ops calls_ops = {launch, await, open_gate};
 static struct hm_calls calls = HM_CALLS(&calls_ops);
 
 /* Some devices and virtual machines cannot wait for words: a wait that is over at once tells. */
@@ -521,14 +520,15 @@ static int cuda_stream_call(void *stream, void (*fn)(void *arg), void *arg)
     return words ? hm_calls_call(&calls, stream, fn, arg) : unsupported();
 }
 
-/* Host memory that is not page-locked would make the call wait for the stream: a helper copies that. */
+/* Host memory that is not page-locked would make the call wait for the stream. */
 static int cuda_stream_copy(void *stream, void *to, enum hm_side to_side, const void *from, enum hm_side from_side, size_t bytes)
 {
     int rc = hm_calls_failure(&calls);
     if (rc || !bytes) return rc;
     if (to_side != HM_SIDE_HOST && from_side != HM_SIDE_HOST)
         return CALL(cuMemcpyAsync, number(to), number(from), bytes, stream);
-    return words ? hm_calls_copy(&calls, stream, to, to_side, from, from_side, bytes) : unsupported();
+    hm_vendor_say("a copy of the driver's from or to the host may wait for the stream");
+    return -ENOTSUP;
 }
 
 static int cuda_finish(struct hm_flow *f)

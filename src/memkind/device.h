@@ -70,16 +70,17 @@ struct hm_device_ops {
     int (*copy)(struct hm_flow *flow, void *to, enum hm_side to_side, const void *from, enum hm_side from_side, size_t bytes,
                 bool nbi);
     int (*set)(struct hm_flow *flow, void *at, int byte, size_t bytes); /* own memory; may be under way */
-    /* All that was begun on this flow is done, and seen by everybody who shares the memory. What failed on a stream of the
-     * program's behind the call that began it is told here, or by the next stream_copy or stream_call, once. */
+    /* All that was begun on this flow is done, and seen by everybody who shares the memory. That a stream of the program's could
+     * not be let go on behind a stream_call is told here, or by the next stream_copy or stream_call, once. */
     int (*finish)(struct hm_flow *flow);
 
     /* Is it device memory of the runtime's, in this process? For any address: HM_SIDE_HOST when not. */
     enum hm_side (*side_of)(const void *at);
 
-    /* On a stream of the program's (the runtime's own handle): in its order, without waiting for it. call: `fn` runs on a
-     * thread of the runtime's, and what is on the stream behind it waits until fn returns; fn calls nothing of the
-     * runtime, but may wait. Other streams go on. */
+    /* On a stream of the program's (the runtime's own handle): in its order, without waiting for it. copy: -ENOTSUP where that
+     * takes more than one copy of the runtime's; one that fails in its turn is told to who synchronises the stream. call: `fn`
+     * runs on a thread of the runtime's or of the kind's, and what is on the stream behind it waits until fn returns; fn calls
+     * nothing of the runtime, but may wait. Other streams go on. */
     int (*stream_copy)(void *stream, void *to, enum hm_side to_side, const void *from, enum hm_side from_side, size_t bytes);
     int (*stream_call)(void *stream, void (*fn)(void *arg), void *arg);
 
