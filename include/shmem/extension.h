@@ -194,10 +194,12 @@ SHMEM_API(int, shmemx_device_info, (shmemx_device_info_t * info))
  *   SHMEMX_STREAM_LOST          the device is lost
  *   SHMEMX_STREAM_REFUSED       the runtime refused: for instance the stream is none of this device's
  *
- * Wrong arguments end the job with a sentence at once. What fails when the stream has come to it ends the job, too, with
- * a sentence that names the call and the PE; but a putmem or getmem between devices of one machine is a copy of the
- * runtime's, which fails there: the runtime's next call for that stream says so. Synchronise streams before
- * shmem_finalize and shmem_team_destroy: finalize waits for all but those copies, and says for what if that takes long.
+ * Wrong arguments end the job with a sentence at once. What fails when the stream has come to it ends the job then, with a
+ * sentence that names the call and the PE, and not only when somebody synchronises: what is behind it on the stream would
+ * work with data that has not come, and who waits for it in vain might never come to synchronise. But a putmem or getmem
+ * between devices of one machine is a copy of the runtime's, which fails there: the runtime's next synchronisation of that
+ * stream says so, by its own code, or else shmem_finalize, with the last calls and PEs. Synchronise streams before
+ * shmem_finalize and shmem_team_destroy: finalize waits for all that is on streams, as long as it takes, and says for what.
  */
 SHMEM_API(int, shmemx_putmem_on_stream, (void *dest, const void *source, size_t bytes, int pe, void *stream))
 SHMEM_API(int, shmemx_getmem_on_stream, (void *dest, const void *source, size_t bytes, int pe, void *stream))

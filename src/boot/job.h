@@ -51,6 +51,7 @@ enum hm_blocked_kind {
     HM_BLOCKED_PAIR,  /* shmemx_sync_pe: pe */
     HM_BLOCKED_START, /* in init, waits for other PEs to join */
     HM_BLOCKED_AGENT, /* pe: whose agent is to do something to its device memory */
+    HM_BLOCKED_STREAM, /* a stream of the program's: for a word (addr) or members (team_size); neither: the host for streams */
 };
 
 /* What one thread of a PE waits for. Published when the wait begins to yield or to sleep, so a short wait pays nothing.

@@ -14,8 +14,7 @@
 
 /* --- what is refused at once --- */
 
-/* Errors as they are documented; what else a kind may say is one of the runtime's. pe -1: nobody's in particular. */
-static int refused(int error, int pe, const char *call)
+int hm_stream_refused(int error, int pe, const char *call)
 {
     char whose[24] = "";
     if (pe >= 0) snprintf(whose, sizeof whose, " (PE %d)", pe);
@@ -60,47 +59,12 @@ static int put_on(struct hm_stream_op *op, void *stream)
     e = hm_device.ops->enter();
     if (e) {
         free(op);
-        return refused(e, pe, call);
+        return hm_stream_refused(e, pe, call);
     }
     e = hm_stream_enqueue(op, stream);
-    if (e) e = refused(e, pe, call);
+    if (e) e = hm_stream_refused(e, pe, call);
     hm_device.ops->leave();
     return e;
-}
-
-/* --- copies that the runtime does by itself --- */
-
-/* The copy of symmetric device memory on a PE of this machine, NULL: it is something else. */
-static char *device_at(const void *addr, int pe)
-{
-    if (!hm_device_holds(addr, 1) || !hm_device.peer[pe]) return NULL;
-    return hm_device.peer[pe] + hm_device_offset(addr);
-}
-
-static enum hm_side side_at(int pe) { return pe == hm_world.pe ? HM_SIDE_OWN : HM_SIDE_PEER; }
-
-/* -ENOTSUP: it is for the worker. */
-static int copy(void *to, enum hm_side to_side, const void *from, enum hm_side from_side, size_t bytes, int pe,
-                void *stream, const char *call)
-{
-    if (!to || !from || to_side == HM_SIDE_HOST || from_side == HM_SIDE_HOST) return -ENOTSUP;
-    if (!hm_device.ops->stream_copy) return -ENOTSUP;
-    int e = hm_device.ops->enter();
-    if (!e) {
-        e = hm_device.ops->stream_copy(stream, to, to_side, from, from_side, bytes);
-        hm_device.ops->leave();
-    }
-    return e && e != -ENOTSUP ? refused(e, pe, call) : e;
-}
-
-static int copy_to(void *dest, const void *source, size_t bytes, int pe, void *stream, const char *call)
-{
-    return copy(device_at(dest, pe), side_at(pe), source, hm_device_side(source), bytes, pe, stream, call);
-}
-
-static int copy_from(void *dest, const void *source, size_t bytes, int pe, void *stream, const char *call)
-{
-    return copy(dest, hm_device_side(dest), device_at(source, pe), side_at(pe), bytes, pe, stream, call);
 }
 
 /* --- steps of the worker --- */
@@ -137,7 +101,7 @@ static int step_get(struct hm_stream_op *op)
     return 0;
 }
 
-static uint64_t word_now(const struct hm_stream_op *op)
+static uint64_t word_now(struct hm_stream_op *op)
 {
     uint64_t have;
     if (!hm_device_holds(op->sig_addr, 1)) return (uint64_t)hm_word_load(op->sig_addr, HM_WORD_U64);
@@ -147,7 +111,8 @@ static uint64_t word_now(const struct hm_stream_op *op)
 
 static int step_wait(struct hm_stream_op *op)
 {
-    return hm_word_is((int64_t)word_now(op), op->sig_op, (int64_t)op->signal, HM_WORD_U64) ? 1 : -EAGAIN;
+    op->have = (int64_t)word_now(op);
+    return hm_word_is(op->have, op->sig_op, (int64_t)op->signal, HM_WORD_U64) ? 1 : -EAGAIN;
 }
 
 static int step_quiet(struct hm_stream_op *op)
@@ -181,7 +146,7 @@ int hm_stream_put(void *dest, const void *source, size_t bytes, int pe, void *st
     int e = usable(call);
     if (e || !bytes) return e;
     check(dest, bytes, pe, call, "dest");
-    e = copy_to(dest, source, bytes, pe, stream, call);
+    e = hm_stream_copy_to(dest, source, bytes, pe, stream, call);
     return e == -ENOTSUP ? enqueue_transfer(step_put, dest, source, bytes, pe, stream, call) : e;
 }
 
@@ -190,7 +155,7 @@ int hm_stream_get(void *dest, const void *source, size_t bytes, int pe, void *st
     int e = usable(call);
     if (e || !bytes) return e;
     check(source, bytes, pe, call, "source");
-    e = copy_from(dest, source, bytes, pe, stream, call);
+    e = hm_stream_copy_from(dest, source, bytes, pe, stream, call);
     return e == -ENOTSUP ? enqueue_transfer(step_get, dest, source, bytes, pe, stream, call) : e;
 }
 

@@ -95,6 +95,19 @@ static bool all_here(const struct hm_stream_op *op)
     return true;
 }
 
+int hm_stream_missing(const struct hm_stream_op *op, int *first)
+{
+    const struct hm_sync *s = &op->team->sync;
+    int missing = 0;
+    *first = -1;
+    for (int i = 0; op->has_come && i < s->here; i++) {
+        const struct hm_member *m = hm_sync_member(s, i);
+        if (__atomic_load_n(&m->stream.epoch, __ATOMIC_RELAXED) >= s->own->stream.epoch) continue;
+        if (!missing++) *first = (int)m->world_pe;
+    }
+    return missing;
+}
+
 static int group_at(const struct hm_span *span, int distance)
 {
     int g = (span->mine + distance) % span->groups;

@@ -5,6 +5,7 @@
 #include "core/ctx.h"
 #include "core/stream.h"
 #include "core/sync.h"
+#include "core/wait.h"
 
 struct hm_stream_op;
 
@@ -35,7 +36,23 @@ struct hm_stream_op {
     size_t n, first, share;
     int member;
     char *acc, *more;
+    /* while it waits */
+    unsigned steps;            /* in vain */
+    int64_t have;              /* what the word was */
+    struct hm_blocked *shown;  /* to the launcher; NULL: it is not */
 };
+
+/* An error as it is documented for the caller, told to who debugs. pe -1: nobody's in particular. */
+int hm_stream_refused(int error, int pe, const char *call);
+
+/* On the stream as a copy of the runtime's; -ENOTSUP: it is for the worker. What refused is returned as hm_stream_refused has
+ * it. await: at finalize, for all of them; ends the job with a sentence when one has failed. */
+int hm_stream_copy_to(void *dest, const void *source, size_t bytes, int pe, void *stream, const char *call);
+int hm_stream_copy_from(void *dest, const void *source, size_t bytes, int pe, void *stream, const char *call);
+void hm_stream_await_copies(const char *call);
+
+/* Of the host, for what is on streams: shows in the launcher's report. */
+void hm_stream_wait_begin(struct hm_wait *w, const char *call);
 
 /* Bytes that one step moves, so that large transfers hold up no others. */
 #define HM_STREAM_PIECE ((size_t)16 << 20)
@@ -48,6 +65,10 @@ int hm_stream_enqueue(struct hm_stream_op *op, void *stream);
 struct hm_ctx *hm_stream_ctx(void);
 /* All that this PE began, on streams and by host calls of the default context, is complete. */
 void hm_stream_complete(void);
+
+/* How many members of this machine have not come to the meeting that the operation waits in, and who is the first (-1:
+ * unknown). */
+int hm_stream_missing(const struct hm_stream_op *op, int *first);
 
 hm_stream_step hm_stream_step_barrier, hm_stream_step_broadcast, hm_stream_step_reduce;
 

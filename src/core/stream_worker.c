@@ -20,6 +20,7 @@
 #include "core/world.h"
 
 enum { NAP_LEAST_NS = 2000, NAP_MOST_NS = 50000, HALT_LOOK_NS = 50000000, SPIN = 200, HALT_S = 1 };
+enum { SHOW_STEPS = 512, SHOWN_MOST = 4 };
 #define SAY_AFTER_NS 2000000000ull
 #define ASK_AFTER_NS 1000000000ull
 
@@ -55,8 +56,54 @@ static struct hm_stream_op *take_inbox(void)
     return op;
 }
 
+/* Some for each PE, as the threads of the program need places, too. */
+static unsigned shown;
+
+static void tell(struct hm_stream_op *op, struct hm_blocked *b)
+{
+    b->have = op->have;
+    if (op->team) b->missing = hm_stream_missing(op, &b->pe);
+}
+
+static void show(struct hm_stream_op *op)
+{
+    struct hm_blocked b = {.kind = HM_BLOCKED_STREAM, .pe = -1, .since = hm_os_now(), .offset = -1};
+    if (op->team) {
+        b.team_start = op->team->sync.start;
+        b.team_stride = op->team->sync.stride;
+        b.team_size = op->team->sync.size;
+    } else {
+        bool in_heap = false, on_device = hm_device_holds(op->sig_addr, 1);
+        b.addr = (uintptr_t)op->sig_addr;
+        b.offset = on_device ? (int64_t)hm_device_offset(op->sig_addr) : hm_symm_offset(op->sig_addr, &in_heap);
+        b.in_heap = on_device ? 2 : in_heap;
+        b.cmp = op->sig_op;
+        b.want = (int64_t)op->signal;
+    }
+    tell(op, &b);
+    op->shown = hm_blocked_publish(&b, op->call);
+    if (op->shown) shown++;
+}
+
+static void hide(struct hm_stream_op *op)
+{
+    if (!op->shown) return;
+    __atomic_store_n(&op->shown->kind, HM_BLOCKED_NOT, __ATOMIC_RELEASE);
+    op->shown = NULL;
+    shown--;
+}
+
+/* It has looked in vain: after some milliseconds that shows. */
+static void waited(struct hm_stream_op *op)
+{
+    if (++op->steps % SHOW_STEPS) return;
+    if (op->shown) tell(op, op->shown);
+    else if (shown < SHOWN_MOST) show(op);
+}
+
 static void finish(struct hm_stream_op *op)
 {
+    hide(op);
     __atomic_store_n(&op->done, 1, __ATOMIC_RELEASE); /* the waker may find the word gone: a spurious wake at worst */
     hm_futex_wake(&op->done, 1);
 }
@@ -73,6 +120,7 @@ static bool step_all(struct hm_stream_op **list)
             *list = op->next;
             finish(op);
         } else {
+            if (rc == -EAGAIN) waited(op);
             list = &op->next;
         }
     }
@@ -251,7 +299,14 @@ static void say_left(const char *call)
         if (left++ < 4) n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n ? ", " : "", one);
     }
     pthread_mutex_unlock(&lock);
-    if (left) hm_warn("%s waits for %d operations on streams: %s%s", call, left, text, left > 4 ? ", ..." : "");
+    if (left)
+        hm_warn("%s waits for %d operation%s on streams: %s%s", call, left, left == 1 ? "" : "s", text, left > 4 ? ", ..." : "");
+}
+
+void hm_stream_wait_begin(struct hm_wait *w, const char *call)
+{
+    hm_wait_begin(w, hm_wait_own_bell(), false, call);
+    w->about = (struct hm_blocked){.kind = HM_BLOCKED_STREAM, .pe = -1, .offset = -1};
 }
 
 static void await_all(const char *call)
@@ -259,7 +314,7 @@ static void await_all(const char *call)
     struct hm_wait w;
     uint64_t since = hm_os_now();
     bool said = false;
-    hm_wait_begin(&w, hm_wait_own_bell(), false, call);
+    hm_stream_wait_begin(&w, call);
     for (uint64_t nap = 50000; any_left(); nap = nap < 1000000 ? nap * 2 : nap) {
         hm_wait_nap(&w, nap);
         if (said || hm_os_now() - since < SAY_AFTER_NS) continue;
@@ -269,10 +324,8 @@ static void await_all(const char *call)
     hm_wait_end(&w);
 }
 
-void hm_stream_stop(const char *call)
+static void stop_worker(const char *call)
 {
-    if (!running) return;
-    await_all(call);
     __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
     wake_worker();
     pthread_join(thread, NULL);
@@ -280,6 +333,13 @@ void hm_stream_stop(const char *call)
     hm_ctx_destroy(handle, call);
     handle = 0;
     ctx = NULL;
+}
+
+void hm_stream_stop(const char *call)
+{
+    if (running) await_all(call);
+    hm_stream_await_copies(call);
+    if (running) stop_worker(call);
 }
 
 /* Perhaps by the worker itself, which has found the job ended. One that is in the runtime, for a device that is gone,

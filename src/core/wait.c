@@ -161,21 +161,25 @@ void hm_wait_expect_long(struct hm_wait *w)
     if (oversubscribed) w->phase = ANNOUNCE;
 }
 
-static void publish(struct hm_wait *w)
+struct hm_blocked *hm_blocked_publish(const struct hm_blocked *about, const char *call)
 {
-    if (w->about.kind == HM_BLOCKED_NOT || w->published) return;
     for (unsigned i = 0; i < HM_BLOCKED_SLOTS; i++) {
         struct hm_blocked *slot = &hm_world.page->blocked[i];
         uint32_t free_slot = HM_BLOCKED_NOT;
-        if (!__atomic_compare_exchange_n(&slot->kind, &free_slot, w->about.kind, false, __ATOMIC_ACQUIRE,
-                                         __ATOMIC_RELAXED))
+        if (!__atomic_compare_exchange_n(&slot->kind, &free_slot, about->kind, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             continue;
-        w->about.since = w->since;
-        memcpy(&slot->pe, &w->about.pe, offsetof(struct hm_blocked, call) - offsetof(struct hm_blocked, pe));
-        strncpy(slot->call, w->call ? w->call : "", sizeof slot->call - 1);
-        w->published = slot;
-        return;
+        memcpy(&slot->pe, &about->pe, offsetof(struct hm_blocked, call) - offsetof(struct hm_blocked, pe));
+        strncpy(slot->call, call ? call : "", sizeof slot->call - 1);
+        return slot;
     }
+    return NULL;
+}
+
+static void publish(struct hm_wait *w)
+{
+    if (w->about.kind == HM_BLOCKED_NOT || w->published) return;
+    w->about.since = w->since;
+    w->published = hm_blocked_publish(&w->about, w->call);
 }
 
 /* The wait turns out to be a long one: from now on it is seen. */

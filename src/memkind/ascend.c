@@ -561,6 +561,7 @@ const struct hm_device_ops hm_ascend_ops = {
     .side_of = ascend_side_of,
     .stream_copy = hm_ascend_stream_copy,
     .stream_call = hm_ascend_stream_call,
+    .stream_drain = hm_ascend_stream_drain,
     .why = hm_vendor_why,
 };
 

@@ -65,6 +65,7 @@ void hm_ascend_stream_end(void);
 int hm_ascend_stream_copy(void *stream, void *to, enum hm_side to_side, const void *from, enum hm_side from_side,
                           size_t bytes);
 int hm_ascend_stream_call(void *stream, void (*fn)(void *arg), void *arg);
+int hm_ascend_stream_drain(void);
 /* A stream of the program's could not be let go on: 0 or -errno, once. */
 int hm_ascend_stream_failure(void);
 

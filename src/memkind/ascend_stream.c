@@ -83,3 +83,10 @@ int hm_ascend_stream_copy(void *stream, void *to, enum hm_side to_side, const vo
     hm_vendor_say("this takes more than one copy of the runtime's");
     return -ENOTSUP;
 }
+
+int hm_ascend_stream_drain(void)
+{
+    if (hm_acl.aclrtSynchronizeDevice) return hm_acl_call(aclrtSynchronizeDevice);
+    hm_vendor_say("the runtime has no aclrtSynchronizeDevice");
+    return -ENOTSUP;
+}

@@ -531,6 +531,13 @@ static int cuda_stream_copy(void *stream, void *to, enum hm_side to_side, const 
     return -ENOTSUP;
 }
 
+static int cuda_stream_drain(void)
+{
+    if (cu.cuCtxSynchronize) return CALL(cuCtxSynchronize);
+    hm_vendor_say("the driver has no cuCtxSynchronize");
+    return -ENOTSUP;
+}
+
 static int cuda_finish(struct hm_flow *f)
 {
     pthread_mutex_lock(&f->lock);
@@ -627,6 +634,7 @@ static const struct hm_device_ops ops = {
     .side_of = cuda_side_of,
     .stream_copy = cuda_stream_copy,
     .stream_call = cuda_stream_call,
+    .stream_drain = cuda_stream_drain,
     .why = hm_vendor_why,
 };
 

@@ -84,6 +84,10 @@ struct hm_device_ops {
     int (*stream_copy)(void *stream, void *to, enum hm_side to_side, const void *from, enum hm_side from_side, size_t bytes);
     int (*stream_call)(void *stream, void (*fn)(void *arg), void *arg);
 
+    /* All that is on streams of this process's device is done, the program's own among them; tells once what failed there.
+     * Waits for as long as the program lets streams wait. -ENOTSUP: the runtime has no such call. */
+    int (*stream_drain)(void);
+
     /* What went wrong in this thread's last call that failed: "aclrtMemcpy: error 507053 (device memory): <the runtime's own
      * words>". Lives until the thread's next call. */
     const char *(*why)(void);

@@ -110,6 +110,35 @@ static void at_finalize(void)
     exit(0);
 }
 
+/* A put that is a copy of the runtime's alone. */
+static void copy_at_finalize(const char *what)
+{
+    pthread_t thread;
+    if (!strcmp(what, "fails")) {
+        if (!me) ACL(twin_fault("task:1=507052"));
+        ON(shmemx_putmem_on_stream(at, at + 512, 64, right, stream));
+        shmem_finalize();
+        exit(0);
+    }
+    hold(&held, stream);
+    ON(shmemx_putmem_on_stream(at, at + 512, 64, right, stream));
+    pthread_create(&thread, NULL, let_go_later, NULL);
+    shmem_finalize();
+    if (!__atomic_load_n(&held.go, __ATOMIC_ACQUIRE)) exit(9);
+    pthread_join(thread, NULL);
+    exit(0);
+}
+
+/* Streams that wait for ever, for a word and for PE 1. */
+static void hang(void)
+{
+    void *other = stream_new();
+    block();
+    if (!me) ON(shmemx_barrier_on_stream(SHMEM_TEAM_WORLD, other));
+    if (!me) ACL(aclrtSynchronizeStream(stream));
+    shmem_finalize();
+}
+
 static void destroyed(void)
 {
     shmem_team_t team;
@@ -164,6 +193,8 @@ int main(int argc, char **argv)
     }
     if (!strcmp(what, "late")) late(more);
     if (!strcmp(what, "finalize")) at_finalize();
+    if (!strcmp(what, "copy")) copy_at_finalize(more);
+    if (!strcmp(what, "hang")) hang();
     if (!strcmp(what, "destroyed")) destroyed();
     if (!strcmp(what, "ends")) ends(more);
     aclrtSynchronizeStream(stream);

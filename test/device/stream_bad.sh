@@ -37,6 +37,17 @@ grep -q 'the signal has come' out && fail "a signal without its data"
 ends 1 "^hbmesh: PE 0: $wait: device 0 is lost" ./stream_bad ends lost
 ends 1 "shmemx_barrier_on_stream: team: this team was destroyed before the stream came to this call" ./stream_bad destroyed
 
+# What the runtime does by itself is waited for at finalize, which names what failed there.
+ends 0 '' ./stream_bad copy
+ends 1 "^hbmesh: PE 0: shmem_finalize: something on a stream .* copies there were of $put \(PE 1\): .*error 507052" ./stream_bad copy fails
+
+# A job that hangs: the launcher says what streams wait for, too.
+expect 124 "streams that wait for ever" "$OSHRUN" --timeout 2 -n 2 ./stream_bad hang
+says "the word of a stream" "PE 0 .* has a stream that waits in $wait on address .* until it is == 99 \(it was 0\)"
+says "the barrier of a stream" "PE 0 .* has a stream that waits in shmemx_barrier_on_stream on the world team for PE 1 \(1 of 2 have not come\)"
+says "the host beside its streams" "PE 0 .* sleeps outside the library"
+says "finalize" "PE 1 .* waits in shmem_finalize for what is on streams"
+
 # Ends with streams that wait: nobody stays behind.
 ends 0 "warning: shmem_finalize waits for 2 operations on streams: $put \(PE 1\), shmemx_barrier_on_stream$" ./stream_bad finalize
 ends 3 'PE 1 .* exited with status 3' ./stream_bad ends exit

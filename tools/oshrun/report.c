@@ -75,15 +75,27 @@ static void add_starters(struct hm_guard *g, char *text, size_t size)
     if (missing) add(text, size, " for PE %d (%d of %d PEs have not come)", first, missing, g->npes);
 }
 
+static void add_word(char *text, size_t size, const struct hm_blocked *b)
+{
+    add_address(text, size, b);
+    add(text, size, " until it is %s %lld (it was %lld)", comparison(b->cmp), (long long)b->want, (long long)b->have);
+}
+
+/* Not a thread's wait. */
+static bool is_streams(const struct hm_blocked *b) { return b->kind == HM_BLOCKED_STREAM && (b->addr || b->team_size); }
+
 static void describe(struct hm_guard *g, char *text, size_t size, const struct hm_blocked *b)
 {
-    add(text, size, "waits in %.*s", (int)strnlen(b->call, sizeof b->call),
+    add(text, size, "%swaits in %.*s", is_streams(b) ? "has a stream that " : "", (int)strnlen(b->call, sizeof b->call),
         b->call[0] ? b->call : "the library");
     switch (b->kind) {
     case HM_BLOCKED_WORD:
-        add_address(text, size, b);
-        add(text, size, " until it is %s %lld (it was %lld)", comparison(b->cmp), (long long)b->want,
-            (long long)b->have);
+        add_word(text, size, b);
+        break;
+    case HM_BLOCKED_STREAM:
+        if (b->addr) add_word(text, size, b);
+        else if (b->team_size) add_team(text, size, b, g->npes);
+        else add(text, size, " for what is on streams");
         break;
     case HM_BLOCKED_TEAM:
         add_team(text, size, b, g->npes);
@@ -111,7 +123,7 @@ static void describe(struct hm_guard *g, char *text, size_t size, const struct h
 static bool blocked_at(const struct hm_guard *g, int pe, int i, struct hm_blocked *b)
 {
     memcpy(b, &hm_hub_page(&g->hub, pe)->blocked[i], sizeof *b);
-    return b->kind > HM_BLOCKED_NOT && b->kind <= HM_BLOCKED_AGENT;
+    return b->kind > HM_BLOCKED_NOT && b->kind <= HM_BLOCKED_STREAM;
 }
 
 void hm_report_end(struct hm_guard *g, int pe, pid_t pid, const char *how)
@@ -120,7 +132,7 @@ void hm_report_end(struct hm_guard *g, int pe, pid_t pid, const char *how)
     struct hm_blocked b;
     snprintf(text, sizeof text, "PE %d (process %d) %s", pe, (int)pid, how);
     for (int i = 0; i < HM_BLOCKED_SLOTS; i++) {
-        if (!blocked_at(g, pe, i, &b)) continue;
+        if (!blocked_at(g, pe, i, &b) || is_streams(&b)) continue;
         add(text, sizeof text, "; it had been waiting in %.*s", (int)strnlen(b.call, sizeof b.call), b.call);
         break;
     }
@@ -182,7 +194,7 @@ static void report_pe(struct hm_guard *g, int pe)
         snprintf(text, sizeof text, "PE %d (process %d) ", pe, (int)g->hub.members[pe].pid);
         describe(g, text, sizeof text, &b);
         hm_guard_say(g, "%s", text);
-        any = true;
+        any |= !is_streams(&b);
     }
     if (!any) report_idle(g, pe);
 }

@@ -602,6 +602,14 @@ TWIN_API int cuStreamSynchronize(void *stream)
     return code_of(tw_stream_wait(s, -1));
 }
 
+TWIN_API int cuCtxSynchronize(void)
+{
+    ENTER(cuCtxSynchronize, ORDERS);
+    TW_COUNT(waits_device);
+    tw_clock_spend((uint64_t)tw_shared->config.wait_ns);
+    return code_of(tw_streams_wait(device, -1));
+}
+
 TWIN_API int cuStreamQuery(void *stream)
 {
     ENTER(cuStreamQuery, CONTEXT);
