@@ -123,6 +123,7 @@ int main(void)
     pthread_create(&thread, NULL, in_thread, on_stack);
     pthread_join(thread, NULL);
     with_own_stack();
+    shmem_barrier_all(); /* up to here this PE's heap was the left one's */
     of_device();
     shmem_barrier_all();
     munmap(mapped, N);
