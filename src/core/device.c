@@ -290,43 +290,31 @@ static void copy(struct hm_ctx *ctx, const struct end *to, const struct end *fro
     hm_device.ops->leave();
 }
 
-/* A PE of another machine, and device memory at one end at least: by pieces, through host memory. */
-static void put_far(struct hm_ctx *ctx, void *dest, const struct end *to, const struct end *from, size_t bytes, int pe,
-                    const char *call)
+/* Between host memory here and the symmetric address `done` bytes behind the beginning of a transfer. */
+static void far_piece(struct hm_ctx *ctx, bool put, char *symmetric, const struct end *far, size_t done, void *host, size_t n, int pe,
+                      const char *call)
 {
-    struct end stage = {.side = HM_SIDE_HOST};
-    char *room = from->side == HM_SIDE_HOST ? NULL : malloc(bytes < STAGE ? bytes : STAGE);
-    if (from->side != HM_SIDE_HOST && !room) hm_die(call, "out of memory");
-    for (size_t done = 0, n; done < bytes; done += n) {
-        n = bytes - done < STAGE ? bytes - done : STAGE;
-        struct end piece = *from;
-        piece.at += done;
-        stage.at = room ? room : piece.at;
-        if (room) copy(ctx, &stage, &piece, n, -1, false, call);
-        if (to->side == HM_SIDE_HOST)
-            hm_far_put(ctx, (char *)dest + done, stage.at, n, pe, false);
-        else
-            hm_agent_put(ctx, pe, to->offset + done, stage.at, n, call);
-    }
-    free(room);
+    bool by_transport = far->side == HM_SIDE_HOST;
+    if (by_transport && put) hm_far_put(ctx, symmetric + done, host, n, pe, false);
+    else if (by_transport) hm_far_get(ctx, host, symmetric + done, n, pe, false);
+    else if (put) hm_agent_put(ctx, pe, far->offset + done, host, n, call);
+    else hm_agent_get(ctx, host, pe, far->offset + done, n, call);
 }
 
-static void get_far(struct hm_ctx *ctx, const struct end *to, const void *source, const struct end *from, size_t bytes, int pe,
-                    const char *call)
+/* A PE of another machine, and device memory at one end at least: by pieces, through host memory. */
+static void move_far(struct hm_ctx *ctx, bool put, const void *symmetric, const struct end *far, const struct end *here, size_t bytes,
+                     int pe, const char *call)
 {
-    struct end stage = {.side = HM_SIDE_HOST};
-    char *room = to->side == HM_SIDE_HOST ? NULL : malloc(bytes < STAGE ? bytes : STAGE);
-    if (to->side != HM_SIDE_HOST && !room) hm_die(call, "out of memory");
+    struct end stage = {.side = HM_SIDE_HOST}, piece = *here;
+    char *room = here->side == HM_SIDE_HOST ? NULL : malloc(bytes < STAGE ? bytes : STAGE);
+    if (here->side != HM_SIDE_HOST && !room) hm_die(call, "out of memory");
     for (size_t done = 0, n; done < bytes; done += n) {
         n = bytes - done < STAGE ? bytes - done : STAGE;
-        struct end piece = *to;
-        piece.at += done;
+        piece.at = here->at + done;
         stage.at = room ? room : piece.at;
-        if (from->side == HM_SIDE_HOST)
-            hm_far_get(ctx, stage.at, (const char *)source + done, n, pe, false);
-        else
-            hm_agent_get(ctx, stage.at, pe, from->offset + done, n, call);
-        if (room) copy(ctx, &piece, &stage, n, -1, false, call);
+        if (room && put) copy(ctx, &stage, &piece, n, -1, false, call);
+        far_piece(ctx, put, (char *)(uintptr_t)symmetric, far, done, stage.at, n, pe, call);
+        if (room && !put) copy(ctx, &piece, &stage, n, -1, false, call);
     }
     free(room);
 }
@@ -349,7 +337,7 @@ bool hm_device_put(struct hm_ctx *ctx, void *dest, const void *source, size_t by
     struct end to = symmetric_end(dest, bytes, pe, call, "dest"), from = private_end_beside(&to, source, call);
     if (to.side == HM_SIDE_HOST && from.side == HM_SIDE_HOST) return false;
     if (to.far)
-        put_far(ctx, dest, &to, &from, bytes, pe, call);
+        move_far(ctx, true, dest, &to, &from, bytes, pe, call);
     else
         copy(ctx, &to, &from, bytes, pe, nbi, call);
     leave_beside(&to);
@@ -362,7 +350,7 @@ bool hm_device_get(struct hm_ctx *ctx, void *dest, const void *source, size_t by
     struct end from = symmetric_end(source, bytes, pe, call, "source"), to = private_end_beside(&from, dest, call);
     if (to.side == HM_SIDE_HOST && from.side == HM_SIDE_HOST) return false;
     if (from.far)
-        get_far(ctx, &to, source, &from, bytes, pe, call);
+        move_far(ctx, false, source, &from, &to, bytes, pe, call);
     else
         copy(ctx, &to, &from, bytes, pe, nbi, call);
     leave_beside(&from);

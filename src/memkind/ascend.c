@@ -109,34 +109,23 @@ static void finalise(void)
     initialised = initialised_by_us = false;
 }
 
-static int count(uint32_t *n)
+static int count(int *n)
 {
-    int code = hm_acl.aclrtGetDeviceCount(n);
+    uint32_t found = 0;
+    int code = hm_acl.aclrtGetDeviceCount(&found);
     if (code == ACL_UNINITIALISED) {
         (void)recent_words();
         int rc = initialise();
         if (rc) return rc;
-        code = hm_acl.aclrtGetDeviceCount(n);
+        code = hm_acl.aclrtGetDeviceCount(&found);
     }
+    *n = (int)found;
     return hm_acl_result("aclrtGetDeviceCount", code);
 }
 
 static int ascend_devices(const char **why)
 {
-    static char because[400];
-    uint32_t n = 0;
-    *why = vendor.why;
-    if (!hm_vendor_open(&vendor, whole)) return 0;
-    pthread_mutex_lock(&lock);
-    if (count(&n)) {
-        snprintf(because, sizeof because, "%s", hm_vendor_why());
-        n = 0;
-    } else if (!n) {
-        snprintf(because, sizeof because, "the runtime finds no device");
-    }
-    pthread_mutex_unlock(&lock);
-    *why = because;
-    return (int)n;
+    return hm_vendor_devices(&vendor, whole, &lock, count, "the runtime finds no device", why);
 }
 
 static int take_device(int device)
@@ -455,12 +444,11 @@ static int ascend_drop(void *at)
 
 static int begin(int device)
 {
-    uint32_t n = 0;
-    int rc = initialise();
+    int n, rc = initialise();
     if (!rc) rc = count(&n);
     if (rc) return rc;
-    if (device < 0 || (uint32_t)device >= n) {
-        hm_vendor_say("there is no device %d: the runtime has %u", device, n);
+    if (device < 0 || device >= n) {
+        hm_vendor_say("there is no device %d: the runtime has %d", device, n);
         return -ENODEV;
     }
     rc = take_device(device);

@@ -20,9 +20,7 @@ struct arena {
 };
 
 struct hm_flow {
-    pthread_mutex_t lock;
-    void *stream;
-    bool busy; /* something may be under way */
+    struct hm_flow_head head;
     struct arena pinned, stage;
     struct {
         void *to;
@@ -30,11 +28,9 @@ struct hm_flow {
         size_t bytes;
     } back[BACKS]; /* from `pinned`, once the stream is through */
     unsigned backs;
-    struct hm_flow *next;
 };
 
-static pthread_mutex_t flows_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hm_flow *flows;
+static struct hm_flows flows = HM_FLOWS_NONE;
 
 /* --- the runtime's calls --- */
 
@@ -45,17 +41,17 @@ static int now(void *to, const void *from, size_t bytes, int kind)
 
 static int later(struct hm_flow *f, void *to, const void *from, size_t bytes, int kind)
 {
-    int rc = hm_acl_call(aclrtMemcpyAsync, to, bytes, from, bytes, kind, f->stream);
-    if (!rc) f->busy = true;
+    int rc = hm_acl_call(aclrtMemcpyAsync, to, bytes, from, bytes, kind, f->head.stream);
+    if (!rc) f->head.busy = true;
     return rc;
 }
 
 static int settle(struct hm_flow *f)
 {
-    if (!f->busy) return 0;
-    int rc = hm_acl_call(aclrtSynchronizeStream, f->stream);
+    if (!f->head.busy) return 0;
+    int rc = hm_acl_call(aclrtSynchronizeStream, f->head.stream);
     for (unsigned i = 0; !rc && i < f->backs; i++) memcpy(f->back[i].to, f->back[i].from, f->back[i].bytes);
-    f->busy = false;
+    f->head.busy = false;
     f->backs = 0;
     f->pinned.used = f->stage.used = 0;
     return rc;
@@ -71,7 +67,7 @@ static int room(struct hm_flow *f, struct arena *a, size_t bytes, void **at)
                              : hm_acl_call(aclrtMalloc, (void **)&a->at, size, ACL_HUGE_ONLY);
     if (!rc && a->used + bytes > size) rc = settle(f);
     if (rc) return rc;
-    if (!f->busy) a->used = 0;
+    if (!f->head.busy) a->used = 0;
     *at = a->at + a->used;
     a->used += hm_round_up(bytes, ALIGNED);
     return 0;
@@ -255,9 +251,9 @@ int hm_ascend_copy(struct hm_flow *f, void *to, enum hm_side to_side, const void
 {
     enum place to_place = place_of(to, to_side), from_place = place_of(from, from_side);
     if (!bytes || to == from) return 0;
-    pthread_mutex_lock(&f->lock);
+    pthread_mutex_lock(&f->head.lock);
     int rc = copy(f, to, to_place, from, from_place, bytes, nbi);
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_unlock(&f->head.lock);
     return rc;
 }
 
@@ -271,72 +267,43 @@ bool hm_ascend_is_plain(const void *to, enum hm_side to_side, const void *from, 
 int hm_ascend_set(struct hm_flow *f, void *at, int byte, size_t bytes)
 {
     if (!bytes) return 0;
-    pthread_mutex_lock(&f->lock);
-    int rc = hm_acl_call(aclrtMemsetAsync, at, bytes, byte, bytes, f->stream);
-    if (!rc) f->busy = true;
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_lock(&f->head.lock);
+    int rc = hm_acl_call(aclrtMemsetAsync, at, bytes, byte, bytes, f->head.stream);
+    if (!rc) f->head.busy = true;
+    pthread_mutex_unlock(&f->head.lock);
     return rc;
 }
 
 int hm_ascend_finish(struct hm_flow *f)
 {
-    pthread_mutex_lock(&f->lock);
+    pthread_mutex_lock(&f->head.lock);
     int rc = settle(f);
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_unlock(&f->head.lock);
     return rc ? rc : hm_ascend_stream_failure();
 }
 
-int hm_ascend_flow_open(struct hm_flow **flow)
-{
-    struct hm_flow *f = calloc(1, sizeof *f);
-    if (!f) return -ENOMEM;
-    int rc = HM_ASCEND_ENTERED(hm_acl_call(aclrtCreateStream, &f->stream));
-    if (rc) {
-        free(f);
-        return rc;
-    }
-    pthread_mutex_init(&f->lock, NULL);
-    pthread_mutex_lock(&flows_lock);
-    f->next = flows;
-    flows = f;
-    pthread_mutex_unlock(&flows_lock);
-    *flow = f;
-    return 0;
-}
+static int make_stream(void **stream) { return HM_ASCEND_ENTERED(hm_acl_call(aclrtCreateStream, stream)); }
+
+int hm_ascend_flow_open(struct hm_flow **flow) { return hm_flows_open(&flows, sizeof **flow, make_stream, flow); }
 
 static int give_back(struct hm_flow *f)
 {
     int rc = settle(f);
-    hm_acl.aclrtDestroyStream(f->stream);
+    hm_acl.aclrtDestroyStream(f->head.stream);
     if (f->pinned.at) hm_acl.aclrtFreeHost(f->pinned.at);
     if (f->stage.at) hm_acl.aclrtFree(f->stage.at);
     return rc;
 }
 
-static void destroy(struct hm_flow *f)
-{
-    (void)HM_ASCEND_ENTERED(give_back(f));
-    pthread_mutex_destroy(&f->lock);
-    free(f);
-}
-
 void hm_ascend_flow_close(struct hm_flow *flow)
 {
-    pthread_mutex_lock(&flows_lock);
-    for (struct hm_flow **at = &flows; *at; at = &(*at)->next)
-        if (*at == flow) {
-            *at = flow->next;
-            break;
-        }
-    pthread_mutex_unlock(&flows_lock);
-    destroy(flow);
+    struct hm_flow *f = hm_flows_take(&flows, flow);
+    if (!f) return;
+    (void)HM_ASCEND_ENTERED(give_back(f));
+    hm_flow_free(f);
 }
 
 void hm_ascend_flows_end(void)
 {
-    while (flows) {
-        struct hm_flow *f = flows;
-        flows = f->next;
-        destroy(f);
-    }
+    while (flows.first) hm_ascend_flow_close(NULL);
 }

@@ -106,20 +106,7 @@ static int count(int *n)
 
 static int cuda_devices(const char **why)
 {
-    static char because[400];
-    int n = 0;
-    *why = vendor.why;
-    if (!hm_vendor_open(&vendor, whole)) return 0;
-    pthread_mutex_lock(&lock);
-    if (count(&n)) {
-        snprintf(because, sizeof because, "%s", hm_vendor_why());
-        n = 0;
-    } else if (!n) {
-        snprintf(because, sizeof because, "the driver finds no device");
-    }
-    pthread_mutex_unlock(&lock);
-    *why = because;
-    return n;
+    return hm_vendor_devices(&vendor, whole, &lock, count, "the driver finds no device", why);
 }
 
 static _Thread_local struct {
@@ -384,64 +371,35 @@ static enum hm_side cuda_side_of(const void *at)
 /* --- flows --- */
 
 struct hm_flow {
-    pthread_mutex_t lock;
-    void *stream;
-    bool busy;
-    struct hm_flow *next;
+    struct hm_flow_head head;
 };
-static pthread_mutex_t flows_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hm_flow *flows;
+static struct hm_flows flows = HM_FLOWS_NONE;
 
-static int cuda_flow_open(struct hm_flow **flow)
-{
-    struct hm_flow *f = calloc(1, sizeof *f);
-    if (!f) return -ENOMEM;
-    int rc = ENTERED(CALL(cuStreamCreate, &f->stream, NON_BLOCKING));
-    if (rc) {
-        free(f);
-        return rc;
-    }
-    pthread_mutex_init(&f->lock, NULL);
-    pthread_mutex_lock(&flows_lock);
-    f->next = flows;
-    flows = f;
-    pthread_mutex_unlock(&flows_lock);
-    *flow = f;
-    return 0;
-}
+static int make_stream(void **stream) { return ENTERED(CALL(cuStreamCreate, stream, NON_BLOCKING)); }
+
+static int cuda_flow_open(struct hm_flow **flow) { return hm_flows_open(&flows, sizeof **flow, make_stream, flow); }
 
 static int settle(struct hm_flow *f)
 {
-    if (!f->busy) return 0;
-    f->busy = false;
-    return CALL(cuStreamSynchronize, f->stream);
-}
-
-static void destroy(struct hm_flow *f)
-{
-    (void)ENTERED((settle(f), cu.cuStreamDestroy_v2(f->stream)));
-    pthread_mutex_destroy(&f->lock);
-    free(f);
+    if (!f->head.busy) return 0;
+    f->head.busy = false;
+    return CALL(cuStreamSynchronize, f->head.stream);
 }
 
 static void cuda_flow_close(struct hm_flow *flow)
 {
-    pthread_mutex_lock(&flows_lock);
-    for (struct hm_flow **at = &flows; *at; at = &(*at)->next)
-        if (*at == flow) {
-            *at = flow->next;
-            break;
-        }
-    pthread_mutex_unlock(&flows_lock);
-    destroy(flow);
+    struct hm_flow *f = hm_flows_take(&flows, flow);
+    if (!f) return;
+    (void)ENTERED((settle(f), cu.cuStreamDestroy_v2(f->head.stream)));
+    hm_flow_free(f);
 }
 
 static int copy(struct hm_flow *f, void *to, const void *from, size_t bytes, bool both_host, bool wait)
 {
-    int rc = both_host ? settle(f) : CALL(cuMemcpyAsync, number(to), number(from), bytes, f->stream);
+    int rc = both_host ? settle(f) : CALL(cuMemcpyAsync, number(to), number(from), bytes, f->head.stream);
     if (rc) return rc;
     if (both_host) memmove(to, from, bytes);
-    else f->busy = true;
+    else f->head.busy = true;
     return wait ? settle(f) : 0;
 }
 
@@ -450,19 +408,19 @@ static int cuda_copy(struct hm_flow *f, void *to, enum hm_side to_side, const vo
 {
     bool to_host = to_side == HM_SIDE_HOST, from_host = from_side == HM_SIDE_HOST;
     if (!bytes || to == from) return 0;
-    pthread_mutex_lock(&f->lock);
+    pthread_mutex_lock(&f->head.lock);
     int rc = copy(f, to, from, bytes, to_host && from_host, (to_host || from_host) && !nbi);
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_unlock(&f->head.lock);
     return rc;
 }
 
 static int cuda_set(struct hm_flow *f, void *at, int byte, size_t bytes)
 {
     if (!bytes) return 0;
-    pthread_mutex_lock(&f->lock);
-    int rc = CALL(cuMemsetD8Async, number(at), (unsigned char)byte, bytes, f->stream);
-    if (!rc) f->busy = true;
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_lock(&f->head.lock);
+    int rc = CALL(cuMemsetD8Async, number(at), (unsigned char)byte, bytes, f->head.stream);
+    if (!rc) f->head.busy = true;
+    pthread_mutex_unlock(&f->head.lock);
     return rc;
 }
 
@@ -494,7 +452,7 @@ static void stream_begin(void)
     memset(at, 0, HM_GATES * sizeof *words);
     bool can = !cuda_flow_open(&f);
     if (can) {
-        can = !cu.cuStreamWaitValue64_v2(f->stream, number(at), 0, 0) && !cu.cuStreamSynchronize(f->stream);
+        can = !cu.cuStreamWaitValue64_v2(f->head.stream, number(at), 0, 0) && !cu.cuStreamSynchronize(f->head.stream);
         cuda_flow_close(f);
     }
     if (can) words = at;
@@ -540,9 +498,9 @@ static int cuda_stream_drain(void)
 
 static int cuda_finish(struct hm_flow *f)
 {
-    pthread_mutex_lock(&f->lock);
+    pthread_mutex_lock(&f->head.lock);
     int rc = settle(f);
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_unlock(&f->head.lock);
     return rc ? rc : hm_calls_failure(&calls);
 }
 
@@ -602,7 +560,7 @@ static void cuda_end(void)
     hm_helpers_end();
     pthread_mutex_lock(&lock);
     if (!cuda_enter()) {
-        for (struct hm_flow *f; (f = flows); destroy(f)) flows = f->next;
+        while (flows.first) cuda_flow_close(NULL);
         stream_end();
         while (hm_peers_take(&peers, NULL, &peer)) let_go(&peer);
         if (slab.at) drop();

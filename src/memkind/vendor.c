@@ -91,6 +91,20 @@ bool hm_vendor_open(struct hm_vendor *v, bool (*whole)(unsigned missing))
     return v->state == HM_VENDOR_THERE;
 }
 
+int hm_vendor_devices(struct hm_vendor *v, bool (*whole)(unsigned missing), pthread_mutex_t *lock, int (*count)(int *n),
+                      const char *none, const char **why)
+{
+    int n = 0;
+    *why = v->why;
+    if (!hm_vendor_open(v, whole)) return 0;
+    pthread_mutex_lock(lock);
+    int rc = count(&n);
+    if (rc) n = 0;
+    if (!n) snprintf(v->why, sizeof v->why, "%s", rc ? hm_vendor_why() : none);
+    pthread_mutex_unlock(lock);
+    return n;
+}
+
 /* --- the last failure --- */
 
 /* No variable of the thread's own: a library that is loaded late (Python's) gets little room for those. */
@@ -180,6 +194,43 @@ bool hm_peers_take(struct hm_peers *peers, const void *at, struct hm_peer *taken
     }
     pthread_rwlock_unlock(&peers->lock);
     return there;
+}
+
+/* --- flows --- */
+
+int hm_flows_open(struct hm_flows *flows, size_t size, int (*make)(void **stream), struct hm_flow **flow)
+{
+    struct hm_flow_head *f = calloc(1, size);
+    if (!f) return -ENOMEM;
+    int rc = make(&f->stream);
+    if (rc) {
+        free(f);
+        return rc;
+    }
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_mutex_lock(&flows->lock);
+    f->next = flows->first;
+    flows->first = f;
+    pthread_mutex_unlock(&flows->lock);
+    *flow = (struct hm_flow *)f;
+    return 0;
+}
+
+struct hm_flow *hm_flows_take(struct hm_flows *flows, struct hm_flow *flow)
+{
+    pthread_mutex_lock(&flows->lock);
+    struct hm_flow_head **at = &flows->first;
+    while (flow && *at && *at != (struct hm_flow_head *)flow) at = &(*at)->next;
+    struct hm_flow_head *f = *at;
+    if (f) *at = f->next;
+    pthread_mutex_unlock(&flows->lock);
+    return (struct hm_flow *)f;
+}
+
+void hm_flow_free(struct hm_flow *flow)
+{
+    pthread_mutex_destroy(&((struct hm_flow_head *)flow)->lock);
+    free(flow);
 }
 
 /* --- helpers: a thread that waits in a call must not keep another call waiting, so there are as many as calls --- */

@@ -27,7 +27,7 @@ struct hm_vendor {
     enum { HM_VENDOR_UNTRIED, HM_VENDOR_ABSENT, HM_VENDOR_HALF, HM_VENDOR_THERE } state;
     unsigned missing;           /* the sets that are not whole */
     const char *missing_name;   /* the first function of such a set that is not there */
-    char why[320];              /* not there, or half: a clause */
+    char why[400];              /* not there, half, or without devices: a clause */
 };
 
 /* An option of the user's (option.def): NULL where it is not set, or "auto". */
@@ -36,6 +36,10 @@ const char *hm_vendor_setting(const char *variable);
 /* Once in a process, any thread. Half a library is warned of, an absent one is said to who debugs. true: it is there.
  * `whole(missing sets)` says whether the rest is enough. */
 bool hm_vendor_open(struct hm_vendor *v, bool (*whole)(unsigned missing));
+
+/* How many devices there are, as memkind.h asks. `count` fills in their number; `lock` is held meanwhile. `none`: a clause. */
+int hm_vendor_devices(struct hm_vendor *v, bool (*whole)(unsigned missing), pthread_mutex_t *lock, int (*count)(int *n),
+                      const char *none, const char **why);
 
 /* --- the last failure of the calling thread --- */
 
@@ -77,6 +81,30 @@ int hm_peers_add(struct hm_peers *peers, const struct hm_peer *peer);
 /* Copies what is attached at the address (find: that the address is in). */
 bool hm_peers_find(struct hm_peers *peers, const void *at, struct hm_peer *found);
 bool hm_peers_take(struct hm_peers *peers, const void *at, struct hm_peer *taken); /* NULL: any */
+
+/* --- flows --- */
+
+struct hm_flow; /* device.h */
+
+/* What a kind's struct hm_flow begins with. */
+struct hm_flow_head {
+    pthread_mutex_t lock;
+    void *stream;
+    bool busy; /* something may be under way */
+    struct hm_flow_head *next;
+};
+
+struct hm_flows {
+    pthread_mutex_t lock;
+    struct hm_flow_head *first;
+};
+#define HM_FLOWS_NONE {.lock = PTHREAD_MUTEX_INITIALIZER}
+
+/* `size` zero bytes with a head in front, whose stream `make` has made; in the list. */
+int hm_flows_open(struct hm_flows *flows, size_t size, int (*make)(void **stream), struct hm_flow **flow);
+/* Takes it out of the list (NULL: any); NULL: it is not there. Behind that hm_flow_free gives back its memory. */
+struct hm_flow *hm_flows_take(struct hm_flows *flows, struct hm_flow *flow);
+void hm_flow_free(struct hm_flow *flow);
 
 /* --- helpers --- */
 
