@@ -142,6 +142,7 @@ int tw_stream_call(struct tw_stream *s, void (*fn)(void *), void *arg);
 int tw_stream_kernel(struct tw_stream *s, uint64_t ns, void (*fn)(void *), void *arg);
 int tw_stream_write(struct tw_stream *s, void *word, uint64_t value);
 int tw_stream_await(struct tw_stream *s, void *word, uint64_t value, unsigned how);
+void tw_word_changed(void); /* perhaps one that a stream waits for */
 uint64_t tw_stream_clock(struct tw_stream *s);
 _Atomic uint64_t *tw_stream_clock_here(void); /* NULL: not in a stream's thread */
 void tw_streams_rewind(void); /* their clocks to 0 */

@@ -157,9 +157,10 @@ void *tw_secret(const void *p, size_t bytes)
 void tw_copy_bytes(void *to, const void *from, size_t bytes)
 {
     uintptr_t bits = (uintptr_t)to | (uintptr_t)from | bytes;
-    if (bytes == 8 && !(bits & 7))
+    if (bytes == 8 && !(bits & 7)) {
         __atomic_store_n((uint64_t *)to, __atomic_load_n((const uint64_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
-    else if (bytes == 4 && !(bits & 3))
+        tw_word_changed();
+    } else if (bytes == 4 && !(bits & 3))
         __atomic_store_n((uint32_t *)to, __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
     else memmove(to, from, bytes);
 }

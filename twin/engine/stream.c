@@ -2,16 +2,20 @@
 #define _GNU_SOURCE
 #include "task.h"
 
+#include <limits.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     LOOK_US = 20000,    /* how often who waits looks at the devices */
+    WORD_LOOK_US = 200, /* and at a word that another process may change */
     MAX_STREAMS = 1984, /* documented */
 };
 
@@ -422,6 +426,7 @@ static struct tw_task *word_task(int (*run)(struct tw_stream *, struct tw_task *
 static int run_write(struct tw_stream *s, struct tw_task *t)
 {
     __atomic_store_n(t->word.word, t->word.value, __ATOMIC_SEQ_CST);
+    tw_word_changed();
     t->span = tw_clock_copy(TW_SET, -1, home_of_word(t), 8, atomic_load(&s->clock));
     tw_stream_not_before(s, t->span.end);
     tw_note("write", s, s->device, -1, 8, t->span);
@@ -444,15 +449,39 @@ static bool holds(uint64_t v, uint64_t value, unsigned how)
     }
 }
 
+/* Who waits for a word sleeps until this process has changed one, and looks now and then what others have. */
+static _Atomic uint32_t words_awaited, words_changed;
+
+void tw_word_changed(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!atomic_load_explicit(&words_awaited, memory_order_relaxed)) return;
+    atomic_fetch_add(&words_changed, 1);
+    syscall(SYS_futex, &words_changed, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static bool word_holds(const struct tw_task *t)
+{
+    return holds(__atomic_load_n(t->word.word, __ATOMIC_ACQUIRE), t->word.value, t->word.how);
+}
+
+static void rest_for_word(const struct tw_task *t)
+{
+    struct timespec span = {0, WORD_LOOK_US * 1000};
+    atomic_fetch_add(&words_awaited, 1);
+    uint32_t seen = atomic_load(&words_changed);
+    if (!word_holds(t)) syscall(SYS_futex, &words_changed, FUTEX_WAIT_PRIVATE, seen, &span, NULL, 0);
+    atomic_fetch_sub(&words_awaited, 1);
+}
+
 static int run_await(struct tw_stream *s, struct tw_task *t)
 {
-    for (unsigned tries = 0; !holds(__atomic_load_n(t->word.word, __ATOMIC_ACQUIRE), t->word.value, t->word.how);
-         tries++) {
+    for (unsigned tries = 0; !word_holds(t); tries++) {
         int rc = tw_alive(s->device);
         if (rc) return rc;
         if (s->stop) return tw_fail(TW_BROKEN, "the stream was destroyed while it waited for a word");
         if (tries < 50) sched_yield();
-        else usleep(tries < 500 ? 20 : 200);
+        else rest_for_word(t);
     }
     t->span = tw_clock_copy(TW_SET, -1, home_of_word(t), 8, atomic_load(&s->clock));
     tw_stream_not_before(s, t->span.end);
