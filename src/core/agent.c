@@ -145,7 +145,7 @@ static uint64_t ask_here(struct hm_ctx *ctx, int pe, const struct hm_ask *ask, c
 
 static uint64_t ask(struct hm_ctx *ctx, int pe, const struct hm_ask *ask, const char *call)
 {
-    hm_device_complete(ctx, call); /* what it has put is there before the request is */
+    if (ctx->flow) hm_device_complete(ctx, call); /* what it has put is there before the request is */
     if (ctx->lane && hm_symm.far && hm_symm.far[pe]) hm_far_quiet(ctx); /* the transport's fence knows nothing of requests */
     if (!hm_place_is_far(pe)) return ask_here(ctx, pe, ask, call);
     if (hm_ask_is_silent(ask)) note_asked(ctx);
