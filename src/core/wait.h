@@ -13,6 +13,9 @@
  * `returns` is left when not: pause gives false, and the caller returns with its condition unmet. Others are meetings,
  * which a PE cannot leave alone: there the job ends, and pause never gives false.
  *
+ * In a job on several machines a wait that yields serves what comes for its PE through the network meanwhile, so that the
+ * thread which would else do that need not be woken.
+ *
  * A word that no library call changed (a plain store through shmem_ptr) rings no bell: `polled` waits look again every
  * millisecond in the first 100 ms, then at a period that backs off to 50 ms.
  *
