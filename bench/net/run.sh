@@ -29,4 +29,4 @@ chmod +x "$work/there"
 # UCX is linked to the program here, not loaded by the library, which would set these.
 export UCX_MEM_EVENTS=n UCX_MEM_MMAP_HOOK_MODE=none UCX_MEM_MALLOC_HOOKS=n UCX_HANDLE_ERRORS=none UCX_ERROR_SIGNALS= \
     UCX_VFS_ENABLE=n UCX_LOG_FILE=stderr
-SHMEM_MAPPED=off "$OSHRUN" -n 2 "$work/there" "$work/wire"
+SHMEM_MAPPED=off "$OSHRUN" -n 2 "$work/there" "$work/wire" "$@"

@@ -1,7 +1,7 @@
 /* What an operation costs over a network, next to the same work in bare UCX calls and in a TCP stream, in one run:
  * medians of rounds that take turns, and their ratio.
  *
- *     OSHCC=... OSHRUN=... sh bench/net/run.sh
+ *     OSHCC=... OSHRUN=... sh bench/net/run.sh [idle | latency | signal | bandwidth]...
  *
  * The two PEs should be on two machines, or in two network namespaces with SHMEM_MAPPED=off. PE 0 works; PE 1 sleeps in a barrier. Bare UCX has a
  * target as one would write it: a worker of its own, and a thread that sleeps in the kernel until there is something
@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <shmem.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -410,7 +411,33 @@ static void idle(void)
     shmem_barrier_all();
 }
 
-int main(void)
+static void latencies(void)
+{
+    latency("put + quiet, 8 bytes", our_put_quiet, bare_put_quiet);
+    latency("get, 8 bytes", our_get, bare_get_8);
+    latency("fetch_add, 8 bytes", our_fetch_add, bare_fetch_add);
+}
+
+static void bandwidths(void)
+{
+    for (size_t n = 256 << 10; n <= 1 << 20; n *= 2)
+        bandwidth("16 nbi puts + quiet", our_window, stream, "TCP stream", n, WINDOW);
+    for (size_t n = 1 << 20; n <= 16 << 20; n *= 4) {
+        bandwidth("put + quiet", our_put_big, stream, "TCP stream", n, 1);
+        bandwidth("get", our_get_big, stream, "TCP stream", n, 1);
+    }
+    bandwidth("put + quiet", our_put_big, bare_put_big, "bare UCX  ", 1 << 20, 1);
+    bandwidth("get", our_get_big, bare_get_big, "bare UCX  ", 1 << 20, 1);
+}
+
+static bool wanted(const char *part, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], part)) return true;
+    return argc < 2;
+}
+
+int main(int argc, char **argv)
 {
     pthread_t serving, drinking;
     shmem_init();
@@ -423,21 +450,12 @@ int main(void)
     own = calloc(1, BIG);
     memset(own, 1, BIG);
     memset(heap, 0, BIG);
-    idle();
+    if (wanted("idle", argc, argv)) idle();
     bare_start(&serving);
     tcp_start(&drinking);
-    latency("put + quiet, 8 bytes", our_put_quiet, bare_put_quiet);
-    latency("get, 8 bytes", our_get, bare_get_8);
-    latency("fetch_add, 8 bytes", our_fetch_add, bare_fetch_add);
-    ping_pong();
-    for (size_t n = 256 << 10; n <= 1 << 20; n *= 2)
-        bandwidth("16 nbi puts + quiet", our_window, stream, "TCP stream", n, WINDOW);
-    for (size_t n = 1 << 20; n <= 16 << 20; n *= 4) {
-        bandwidth("put + quiet", our_put_big, stream, "TCP stream", n, 1);
-        bandwidth("get", our_get_big, stream, "TCP stream", n, 1);
-    }
-    bandwidth("put + quiet", our_put_big, bare_put_big, "bare UCX  ", 1 << 20, 1);
-    bandwidth("get", our_get_big, bare_get_big, "bare UCX  ", 1 << 20, 1);
+    if (wanted("latency", argc, argv)) latencies();
+    if (wanted("signal", argc, argv)) ping_pong();
+    if (wanted("bandwidth", argc, argv)) bandwidths();
     shmem_barrier_all();
     __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
     pthread_join(serving, NULL);

@@ -257,6 +257,7 @@ void hm_far_start(const int descriptor[HM_SEGMENTS], const char *call)
     open_pack(call);
     e = transport->join(address);
     if (e) hm_die(call, "transport %s cannot join the other PEs: %s", transport->name, strerror(-e));
+    hm_wait_set_helm(transport->helm);
     mark_far(npes);
 }
 
@@ -283,6 +284,7 @@ void hm_far_stop(void)
 {
     if (!transport) return;
     hm_symm.far = NULL;
+    hm_wait_set_helm(NULL);
     transport->stop();
     hm_remote_unmap_data(data_again);
     data_again = NULL;

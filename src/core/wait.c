@@ -21,6 +21,8 @@ enum { SPIN, FIRST, YIELD, ANNOUNCE, SLEEP };
 
 enum {
     SPIN_STEPS = 4000,         /* with a core for each PE: some 50 us */
+    HELM_SPIN_STEPS = 100,     /* where a wait may serve its PE, which does not go together with spinning */
+    HELM_AFTER_NS = 5000,
     LONG_YIELD_NS = 200000,    /* a yield that takes this long went to somebody who computes */
     CROWDED_WAITS = 32,        /* then so many waits sleep at once, ... */
     CROWDED_WAITS_MAX = 1024,  /* ... and up to so many when that happens again and again */
@@ -44,6 +46,48 @@ void hm_wait_configure(bool more_pes_than_cores, bool membarrier)
     hm_bell_let_wakers_fence(&hm_world.page->bell);
     hm_bell_let_wakers_fence(&hm_world.page->meet_bell);
     hm_bell_let_wakers_fence(&hm_world.page->lock_bell);
+}
+
+/* --- serving this PE meanwhile --- */
+
+static const struct hm_helm *helm;
+
+void hm_wait_set_helm(const struct hm_helm *h)
+{
+    helm = h;
+    if (helm && spin_steps > HELM_SPIN_STEPS) spin_steps = HELM_SPIN_STEPS;
+}
+
+/* What PEs of this machine do to each other is most often over before it has paid to take the helm: it is taken at once
+ * when the wait before had something to serve. */
+static bool helm_pays;
+
+static bool may_serve(const struct hm_wait *w)
+{
+    return helm && (w->helm || w->last - w->since > HELM_AFTER_NS || __atomic_load_n(&helm_pays, __ATOMIC_RELAXED));
+}
+
+static void note_pay(bool pays)
+{
+    if (__atomic_load_n(&helm_pays, __ATOMIC_RELAXED) != pays) __atomic_store_n(&helm_pays, pays, __ATOMIC_RELAXED);
+}
+
+/* True when there was something. */
+static HM_COLD bool serve(struct hm_wait *w)
+{
+    if (!w->helm && !(w->helm = helm->take())) return false;
+    enum hm_served served = helm->serve(w->helm);
+    if (served == HM_SERVED_BY_OTHERS) w->helm = 0;
+    if (served == HM_SERVED) w->served = true;
+    return served == HM_SERVED;
+}
+
+/* Before this thread does anything else than to look. */
+static void stop_serving(struct hm_wait *w)
+{
+    if (hm_likely(!w->helm)) return;
+    helm->give(w->helm);
+    w->helm = 0;
 }
 
 void hm_bell_let_wakers_fence(struct hm_bell *bell)
@@ -70,6 +114,7 @@ static bool goes_on(struct hm_wait *w, bool signalled)
     int (*fn)(int can_return) = hm_wait_interrupt();
     if (hm_likely(!fn) || w->left) return !w->left;
     if (!signalled && hm_os_now() - w->asked < ASK_NS) return true;
+    stop_serving(w);
     int answer = fn(w->returns);
     w->asked = hm_os_now();
     if (!answer) return true;
@@ -151,6 +196,8 @@ void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const c
     w->returns = w->left = false;
     w->announced = w->watched = w->watching = false;
     w->look_ns = w->slack = 0;
+    w->helm = 0;
+    w->served = false;
 }
 
 /* Whether it may be left counts as answered. */
@@ -216,7 +263,7 @@ static bool step_yield(struct hm_wait *w)
         note_start(w);
         w->last = w->since;
     }
-    sched_yield();
+    if (hm_likely(!may_serve(w)) || !serve(w)) sched_yield();
     hm_world_safe_point();
     uint64_t now = hm_os_now(), took = now - w->last;
     w->last = now;
@@ -269,6 +316,7 @@ static void sleep_sharply(struct hm_wait *w)
 static void step_announce(struct hm_wait *w)
 {
     note_start(w);
+    stop_serving(w);
     uint32_t before = sleeper_enters(w->bell, w->lo, w->hi);
     if (before & HM_BELL_NO_MEMBARRIER)
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -342,12 +390,15 @@ bool hm_wait_nap(struct hm_wait *w, uint64_t ns)
 {
     struct timespec span = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
     note_start(w);
+    stop_serving(w);
     hm_world_safe_point();
     return goes_on(w, nanosleep(&span, NULL) != 0);
 }
 
 void hm_wait_end(struct hm_wait *w)
 {
+    stop_serving(w);
+    if (hm_unlikely(helm != NULL)) note_pay(w->served);
     if (w->watched) hm_watch_leave(w);
     if (w->slack) prctl(PR_SET_TIMERSLACK, (unsigned long)w->slack, 0, 0, 0);
     if (w->announced)

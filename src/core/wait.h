@@ -13,6 +13,9 @@
  * `returns` is left when not: pause gives false, and the caller returns with its condition unmet. Others are meetings,
  * which a PE cannot leave alone: there the job ends, and pause never gives false.
  *
+ * In a job on several machines a wait that yields serves what comes for its PE through the network meanwhile, so that the
+ * thread which would else do that need not be woken.
+ *
  * A word that no library call changed (a plain store through shmem_ptr) rings no bell: `polled` waits look again every
  * millisecond in the first 100 ms, then at a period that backs off to 50 ms.
  *
@@ -26,6 +29,7 @@
 #include "boot/job.h"
 #include "core/device.h"
 #include "core/symm.h"
+#include "transport/transport.h"
 
 struct hm_wait {
     struct hm_bell *bell;
@@ -46,6 +50,8 @@ struct hm_wait {
     bool left;    /* and was */
     bool watched, watching; /* see watch.h */
     uint32_t look_ns; /* a look is a copy, and one is due so many ns after the last in a young wait; 0: it is a load */
+    uint32_t helm;    /* its number while this thread serves the PE, see transport.h; 0: it does not */
+    bool served;      /* there was something */
     uint32_t slack;   /* of this thread's timers before that; 0: it has not been changed */
 };
 
@@ -74,6 +80,9 @@ void hm_wait_expect_long(struct hm_wait *w);
 /* Called when a wait begins (`rests`), and when a test fails: sends what this PE has not sent yet, for which others may
  * wait. NULL: there is nothing of the kind. */
 extern void (*hm_wait_send)(bool rests);
+
+/* From now on waits that yield serve this PE meanwhile. NULL: no longer. */
+void hm_wait_set_helm(const struct hm_helm *helm);
 
 /* The bells of this PE: where waits for words of its own memory sleep, and waits in meetings. */
 struct hm_bell *hm_wait_own_bell(void);

@@ -53,6 +53,17 @@ HM_INLINE bool hm_amo_is_silent(enum hm_amo op)
 
 struct hm_lane; /* the transport's own */
 
+/* A thread that waits for what others do to this PE may serve it itself, instead of the transport's own thread, which need not
+ * be woken for it then. take: gives a number, 0 when somebody else serves, too. With it serve does what there is to do now, and
+ * says whether there was something; one who does not call it for some ms has lost the number, serve says so, and give does
+ * nothing. What the host is told is told by one thread at a time. */
+enum hm_served { HM_SERVED_NOTHING, HM_SERVED, HM_SERVED_BY_OTHERS };
+struct hm_helm {
+    uint32_t (*take)(void);
+    enum hm_served (*serve)(uint32_t mine);
+    void (*give)(uint32_t mine);
+};
+
 /* What the floor above gives to a transport. */
 struct hm_transport_host {
     int pe, npes;
@@ -60,8 +71,8 @@ struct hm_transport_host {
     size_t extent; /* memory is registered by pieces of so many bytes; 0: as the transport likes */
     /* Other PEs have changed memory of this one: wakes who waits for that. By any thread. */
     void (*moved)(void);
-    /* A message has come from PE `from`. Called by the progress thread, which must not wait in it but may send; the
-     * bytes are there until it returns. */
+    /* A message has come from PE `from`. Called by the progress thread, or who serves in its place, who must not wait in it
+     * but may send; the bytes are there until it returns. */
     void (*heard)(int from, const void *bytes, size_t n);
     /* The time that was asked for with wake_at has come. By the progress thread; gives the next such time, 0: none. */
     uint64_t (*tick)(void);
@@ -125,6 +136,7 @@ struct hm_transport {
     /* Has the progress thread call host->tick at that time (ns, CLOCK_MONOTONIC) or soon behind. An earlier time goes
      * before a later one; past times mean at once. Any thread, cheap when the thread is awake anyway. */
     void (*wake_at)(uint64_t ns);
+    const struct hm_helm *helm; /* NULL: nobody can serve in the progress thread's place */
     void (*fence)(struct hm_lane *lane); /* order per target PE */
     void (*quiet)(struct hm_lane *lane); /* everything of the lane is done and visible to all PEs */
 

@@ -297,6 +297,96 @@ static void alone(void)
     transport->lane_close(lane);
 }
 
+/* --- who waits serves --- */
+
+enum { SERVED = 704, LOST = 712, GIVEN = 720, STORM = 728 };
+
+/* The progress thread may be serving just then. */
+static uint32_t take_helm(void)
+{
+    uint32_t mine;
+    while (!(mine = transport->helm->take()))
+        sched_yield();
+    return mine;
+}
+
+static void add_to(struct hm_lane *lane, int pe, uint64_t offset)
+{
+    transport->atomic(lane, HM_AMO_ADD, at(pe, HM_SEGMENT_HEAP, offset), 8, 1, 0);
+}
+
+/* A process that was off the core for some ms has lost it meanwhile. */
+static void serve_one(struct hm_lane *lane, int next)
+{
+    uint32_t mine = take_helm(), second = transport->helm->take();
+    CHECK(!second || transport->helm->serve(mine) == HM_SERVED_BY_OTHERS);
+    if (second) mine = second;
+    meet();
+    add_to(lane, next, SERVED);
+    for (double end = now() + 20; now() < end && !seen(SERVED);)
+        if (transport->helm->serve(mine) == HM_SERVED_BY_OTHERS) mine = take_helm();
+    CHECK(seen(SERVED) == 1);
+    transport->helm->give(mine);
+}
+
+static void *add_many(void *lane)
+{
+    for (int i = 0; i < ADDS; i++)
+        add_to(lane, (me + 1) % PES, STORM);
+    transport->quiet(lane);
+    return NULL;
+}
+
+/* Back and forth while much comes. */
+static void *take_and_give(void *stop)
+{
+    while (!__atomic_load_n((bool *)stop, __ATOMIC_ACQUIRE)) {
+        uint32_t mine = transport->helm->take();
+        for (int i = 0; mine && i < 3; i++)
+            transport->helm->serve(mine);
+        if (mine) transport->helm->give(mine);
+    }
+    return NULL;
+}
+
+static void storm(struct hm_lane *lane)
+{
+    pthread_t thread[3];
+    bool stop = false;
+    CHECK(pthread_create(&thread[0], NULL, add_many, lane) == 0);
+    for (int i = 1; i < 3; i++)
+        CHECK(pthread_create(&thread[i], NULL, take_and_give, &stop) == 0);
+    pthread_join(thread[0], NULL);
+    meet();
+    __atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+    for (int i = 1; i < 3; i++)
+        pthread_join(thread[i], NULL);
+    CHECK(seen(STORM) == ADDS);
+    meet();
+}
+
+/* Atomics are the owner's work on any network. */
+static void at_the_helm(struct hm_lane *lane)
+{
+    int next = (me + 1) % PES;
+    if (!transport->helm) return;
+    serve_one(lane, next);
+    meet();
+    uint32_t mine = take_helm(); /* and forgets it */
+    meet();
+    add_to(lane, next, LOST);
+    CHECK(comes(LOST, 1, 3));
+    CHECK(transport->helm->serve(mine) == HM_SERVED_BY_OTHERS);
+    transport->helm->give(mine);
+    transport->helm->give(take_helm());
+    meet();
+    add_to(lane, next, GIVEN);
+    CHECK(comes(GIVEN, 1, 3));
+    meet();
+    storm(lane);
+    transport->quiet(lane);
+}
+
 /* --- one PE --- */
 
 static int address_and_join(void)
@@ -322,6 +412,7 @@ static void all_checks(void)
     exact_with_the_cpu(lane);
     order(lane);
     alone();
+    at_the_helm(lane);
     transport->quiet(lane);
     meet();
     transport->leave();

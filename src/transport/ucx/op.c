@@ -274,6 +274,7 @@ const struct hm_transport hm_ucx_transport = {
     .message_max = HM_UCX_MESSAGE_MAX,
     .message = hm_ucx_message,
     .wake_at = hm_ucx_thread_wake_at,
+    .helm = &hm_ucx_helm,
     .fence = fence,
     .quiet = quiet,
     .way = hm_ucx_way,

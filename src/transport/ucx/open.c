@@ -109,11 +109,16 @@ static bool is_the_users(const char *variable)
     return false;
 }
 
-/* Versions differ in whether a transport's own settings have the transport's name before them. */
+/* Versions differ in whether a transport's own settings have the transport's name before them. 1.17 and 1.18 take a name
+ * without it, but warn that no transport does. */
 static ucs_status_t modify(ucp_config_t *config, const char *name, const char *variable, const char *value)
 {
-    ucs_status_t status = ucp_config_modify(config, name, value);
-    return status == UCS_OK ? status : ucp_config_modify(config, variable + strlen("UCX_"), value);
+    unsigned major, minor, release;
+    ucp_get_version(&major, &minor, &release);
+    const char *full = variable + strlen("UCX_");
+    bool is_full = UCP_VERSION(major, minor) >= UCP_VERSION(1, 17);
+    ucs_status_t status = ucp_config_modify(config, is_full ? full : name, value);
+    return status == UCS_OK ? status : ucp_config_modify(config, is_full ? name : full, value);
 }
 
 /* `transports`: what UCX says it uses; NULL: not known yet. */

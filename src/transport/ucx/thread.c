@@ -36,6 +36,13 @@ static struct {
     bool running, stop;
 } thread = {.lock = PTHREAD_MUTEX_INITIALIZER, .epoll = -1, .kick = -1};
 
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 static void kick(void)
 {
     uint64_t one = 1;
@@ -51,6 +58,8 @@ static void rouse(uint64_t ns)
 }
 
 void hm_ucx_thread_kick(void) { rouse(EVER - 1); }
+
+void hm_ucx_thread_rouse(void) { kick(); }
 
 void hm_ucx_thread_send(void)
 {
@@ -70,6 +79,16 @@ void hm_ucx_thread_wake_at(uint64_t ns)
 {
     ask_for(ns ? ns : 1);
     rouse(ns);
+}
+
+/* A tick later than it should is soon enough, so that who waits and waits again kicks it but once. */
+void hm_ucx_thread_mind(void) { rouse(now_ns() + 2 * TICK); }
+
+/* The descriptor stays in the epoll: only what is heard of it changes. */
+void hm_ucx_thread_hear_target(bool on)
+{
+    struct epoll_event e = {.events = on ? EPOLLIN : 0, .data.ptr = &hm_ucx};
+    epoll_ctl(thread.epoll, EPOLL_CTL_MOD, hm_ucx.target_fd, &e);
 }
 
 /* --- helping lanes --- */
@@ -173,13 +192,6 @@ static bool look_at_lanes(bool tick, bool *under_way)
 
 /* --- the thread --- */
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static void tick_when_due(void)
 {
     uint64_t due = __atomic_load_n(&thread.due, __ATOMIC_SEQ_CST);
@@ -190,7 +202,7 @@ static void tick_when_due(void)
 }
 
 /* What has come for this PE, all of it; then who waits for its memory is woken. */
-static bool serve(void)
+static bool serve_here(void)
 {
     unsigned n = 0, more;
     while ((more = ucp_worker_progress(hm_ucx.target)) != 0) {
@@ -202,6 +214,15 @@ static bool serve(void)
     }
     if (n) hm_ucx.host->moved();
     return ucp_worker_arm(hm_ucx.target) == UCS_OK;
+}
+
+/* Whoever has the helm arms the worker when he gives it back. */
+static bool serve(void)
+{
+    if (!hm_ucx_helm_hold()) return true;
+    bool calm = serve_here();
+    hm_ucx_helm_release();
+    return calm;
 }
 
 static bool is_stopped(void)
@@ -249,7 +270,7 @@ static uint64_t fall_asleep(int calm_ticks, uint64_t next_tick, uint32_t sends)
     if (__atomic_load_n(&thread.sends, __ATOMIC_SEQ_CST) != sends) return 0;
     if (until == EVER) {
         look_at_lanes(false, &under_way);
-        if (under_way) until = next_tick;
+        if (under_way || hm_ucx_helm_is_taken()) until = next_tick;
     }
     uint64_t due = __atomic_load_n(&thread.due, __ATOMIC_SEQ_CST);
     return due && due < until ? due : until;
@@ -266,12 +287,15 @@ static void *run(void *arg)
         bool under_way;
         uint64_t now = now_ns();
         bool tick = now - last_tick >= TICK;
-        if (tick) last_tick = now;
+        if (tick) {
+            last_tick = now;
+            hm_ucx_helm_tick();
+        }
         uint32_t sends = __atomic_load_n(&thread.sends, __ATOMIC_SEQ_CST);
         bool ready = serve();
         tick_when_due();
         ready &= look_at_lanes(tick, &under_way);
-        calm_ticks = under_way ? 0 : calm_ticks + tick;
+        calm_ticks = under_way || hm_ucx_helm_is_taken() ? 0 : calm_ticks + tick;
         sleep_until_event(ready ? fall_asleep(calm_ticks, last_tick + TICK, sends) : 0);
     }
     return NULL;
@@ -294,6 +318,7 @@ int hm_ucx_thread_start(void)
 {
     thread.stop = false;
     thread.until = thread.due = 0;
+    hm_ucx_helm_reset();
     thread.epoll = epoll_create1(EPOLL_CLOEXEC);
     thread.kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int e = thread.epoll < 0 || thread.kick < 0 ? -errno : 0;

@@ -1,9 +1,9 @@
 /* The transport over UCX: what its files share.
  *
- * A PE has one target worker, which all remote endpoints lead to and which the progress thread alone
- * progresses. A lane, of a context, is a worker of its own that only initiates. Over TCP, UCX does puts
- * and atomics in software at the target, so it is the target's progress thread that stores them; where a
- * network card does it, the thread has nothing to do.
+ * A PE has one target worker, which all remote endpoints lead to and which is progressed by the progress thread, or by a
+ * thread that waits, in its place (helm.c). A lane, of a context, is a worker of its own that only initiates. Over TCP, UCX does puts
+ * and atomics in software at the target, so it is who serves the target worker that stores them; where a
+ * network card does it, he has nothing to do.
  */
 #ifndef HM_UCX_H
 #define HM_UCX_H
@@ -179,6 +179,20 @@ void hm_ucx_thread_forget(void); /* all lanes */
 void hm_ucx_thread_kick(void);   /* a lane has something under way now, and had not before */
 void hm_ucx_thread_send(void);   /* a lane has a message that must be helped away */
 void hm_ucx_thread_wake_at(uint64_t ns);
+void hm_ucx_thread_rouse(void); /* it is to look at everything at once */
+/* Is it woken by what comes for the target worker? And: it is to look whether who has the helm does his duty. */
+void hm_ucx_thread_hear_target(bool on);
+void hm_ucx_thread_mind(void);
+
+/* helm.c */
+extern const struct hm_helm hm_ucx_helm;
+bool hm_ucx_helm_is_taken(void);
+void hm_ucx_helm_reset(void);
+/* Takes it from one who has not looked since the last tick. */
+void hm_ucx_helm_tick(void);
+/* False: somebody has it. Else nobody takes it before it is released. */
+bool hm_ucx_helm_hold(void);
+void hm_ucx_helm_release(void);
 
 /* way.c */
 int hm_ucx_way(struct hm_lane *lane, int pe, char *text, size_t size);
