@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HM_BOOT(name) extern const struct hm_boot hm_boot_##name;
 #include "boot/boots.def"
@@ -16,6 +17,14 @@ static const struct hm_boot *const boots[] = {
 };
 
 void (*hm_boot_idle)(void);
+void (*hm_boot_leave)(void);
+
+/* What fails is told by its status. */
+void hm_boot_exit_at_once(int status)
+{
+    if (status == 0 && hm_boot_leave) hm_boot_leave();
+    _exit(status);
+}
 
 static struct hm_boot_attr said;
 static bool has_said;

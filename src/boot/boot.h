@@ -58,6 +58,11 @@ struct hm_boot {
  * process. NULL: nothing. Set by the floor above. */
 extern void (*hm_boot_idle)(void);
 
+/* What comes before the end of this process where its exit handlers do not run, so that nobody takes it for one that has
+ * failed. NULL: nothing. Set by a bootstrap; any thread. */
+extern void (*hm_boot_leave)(void);
+HM_NORETURN void hm_boot_exit_at_once(int status);
+
 /* What a program has said of its job in shmemx_init_attr: it goes before the environment. */
 #define HM_UNIQUEID_BYTES 128
 struct hm_boot_attr {

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/os.h"
 #include "base/process.h"
+#include "boot/boot.h"
 #include "boot/mark.h"
 #include "boot/packet.h"
 
@@ -138,7 +139,7 @@ static void end_if_due(void)
     if (now < life.deadline) return;
     for (int i = 0; i < life.near && life.pe == 0; i++)
         if (life.line[i].fd >= 0) hm_process_kill(life.line[i].pidfd);
-    _exit(life.status);
+    hm_boot_exit_at_once(life.status);
 }
 
 /* Somebody has called global_exit: that may be seen in the job memory before it is heard. */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define MS 1000000ull
+#define CLOSING_MS 3000 /* PMIx waits up to 2 s for its server */
 
 extern char **environ;
 
@@ -26,7 +27,7 @@ static struct hm_pmix_job who;
 static int exchanges;   /* of this process */
 static int opens;       /* how often it has opened PMIx */
 static bool far;        /* there are PEs that another PMIx server looks after */
-static pid_t opened_by; /* the process that PMIx knows; 0: none */
+static pid_t opened_by; /* the process that PMIx knows, negative while it takes leave; 0: none */
 
 static void name_job(char *const envp[], char *job, size_t size)
 {
@@ -169,11 +170,16 @@ static int exchange(const void *mine, size_t len, void *all, void (*serve)(void)
 
 /* --- joining --- */
 
-/* A process that PMIx has not seen off is taken for one that has failed. */
+/* A process that PMIx has not seen off is taken for one that has failed. A thread that comes while another is at it waits,
+ * since it may be about to end the process. */
 static void pmix_leave(void)
 {
-    if (opened_by == getpid()) pmix->close();
-    opened_by = 0;
+    pid_t me = getpid();
+    if (__atomic_compare_exchange_n(&opened_by, &me, -me, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        pmix->close();
+        __atomic_store_n(&opened_by, 0, __ATOMIC_RELEASE);
+    }
+    for (int i = 0; i < CLOSING_MS && __atomic_load_n(&opened_by, __ATOMIC_ACQUIRE) == -getpid(); i++) usleep(1000);
 }
 
 static int open_server(void)
@@ -195,6 +201,7 @@ static int open_server(void)
         far = !pmix->is_local(i);
     if (!at_exit) atexit(pmix_leave);
     at_exit = true;
+    hm_boot_leave = pmix_leave;
     return 0;
 }
 

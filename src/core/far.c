@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/option.h"
+#include "boot/boot.h"
 #include "core/agent.h"
 #include "core/message.h"
 #include "core/order.h"
@@ -50,7 +51,7 @@ static void hear_launcher(void)
     for (int i = 0; i < FIRST_WORD_MS; i++) {
         if (__atomic_load_n(&hm_world.job->stopping, __ATOMIC_ACQUIRE)) {
             fflush(NULL);
-            _exit(hm_world.job->exit_status); /* in the midst of the transport: its exit handlers cannot run */
+            hm_boot_exit_at_once(hm_world.job->exit_status); /* in the midst of the transport: exit handlers cannot run */
         }
         usleep(1000);
     }
