@@ -17,7 +17,7 @@
 #include "base/base.h"
 
 #define HM_JOB_MAGIC 0x68626d6573680001ull
-#define HM_JOB_VERSION 4u
+#define HM_JOB_VERSION 5u
 #define HM_JOB_MAX_PES 4096
 #define HM_TEAM_SLOTS 1024
 
@@ -110,6 +110,9 @@ struct hm_job {
     HM_ALIGNED(HM_LINE) uint32_t watchman; /* 1 + the PE that looks at sleepers' words for all; 0: nobody (core/watch.h) */
     uint32_t watch_slow;                   /* it looks less often than once a millisecond */
     uint32_t watched;                      /* sleepers that rely on it */
+    HM_ALIGNED(HM_LINE) uint64_t crowded_until; /* CLOCK_MONOTONIC, ns: till then waits sleep at once (core/wait.c) */
+    uint64_t crowded_span;                      /* ns for which that was said last */
+    uint64_t long_yield;                        /* when the last yield came back that had gone to somebody who computes */
     HM_ALIGNED(HM_LINE) uint32_t aset_lock;
     uint64_t set_key[HM_TEAM_SLOTS]; /* active sets: which one a team slot serves; 0 none. Under aset_lock */
     HM_ALIGNED(HM_LINE) uint32_t abandoned_count; /* tickets in the table, or about to be; most often 0 */
