@@ -138,7 +138,14 @@ static inline size_t hm_job_slot_bytes(int npes)
 /* Where PEs of this machine put requests for the agent of a PE with a device heap (core/agent.c). */
 #define HM_AGENT_BYTES 65536
 static inline size_t hm_job_agents_at(int npes) { return hm_job_slots_at(npes) + HM_TEAM_SLOTS * hm_job_slot_bytes(npes); }
-static inline size_t hm_job_bytes(int npes) { return hm_job_agents_at(npes) + (size_t)npes * HM_AGENT_BYTES; }
+/* Room for what members bring to a meeting that is more than a team slot holds: of the first team slots only, since the
+ * others are for teams made and left again; two for each member, for odd and even meetings. */
+enum { HM_STAGE_SLOTS = 8, HM_STAGE_BYTES = 16384 };
+static inline size_t hm_job_stages_at(int npes) { return hm_job_agents_at(npes) + (size_t)npes * HM_AGENT_BYTES; }
+static inline size_t hm_job_bytes(int npes)
+{
+    return hm_job_stages_at(npes) + (size_t)HM_STAGE_SLOTS * (size_t)npes * 2 * HM_STAGE_BYTES;
+}
 static inline struct hm_pe_page *hm_job_page(struct hm_job *job, int pe)
 {
     return (struct hm_pe_page *)((char *)job + hm_job_pages_at()) + pe;
