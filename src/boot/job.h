@@ -17,7 +17,7 @@
 #include "base/base.h"
 
 #define HM_JOB_MAGIC 0x68626d6573680001ull
-#define HM_JOB_VERSION 4u
+#define HM_JOB_VERSION 5u
 #define HM_JOB_MAX_PES 4096
 #define HM_TEAM_SLOTS 1024
 
@@ -111,6 +111,9 @@ struct hm_job {
     HM_ALIGNED(HM_LINE) uint32_t watchman; /* 1 + the PE that looks at sleepers' words for all; 0: nobody (core/watch.h) */
     uint32_t watch_slow;                   /* it looks less often than once a millisecond */
     uint32_t watched;                      /* sleepers that rely on it */
+    HM_ALIGNED(HM_LINE) uint64_t crowded_until; /* CLOCK_MONOTONIC, ns: till then waits sleep at once (core/wait.c) */
+    uint64_t crowded_span;                      /* ns for which that was said last */
+    uint64_t long_yield;                        /* when the last yield came back that had gone to somebody who computes */
     HM_ALIGNED(HM_LINE) uint32_t aset_lock;
     uint64_t set_key[HM_TEAM_SLOTS]; /* active sets: which one a team slot serves; 0 none. Under aset_lock */
     HM_ALIGNED(HM_LINE) uint32_t abandoned_count; /* tickets in the table, or about to be; most often 0 */
@@ -136,7 +139,14 @@ static inline size_t hm_job_slot_bytes(int npes)
 /* Where PEs of this machine put requests for the agent of a PE with a device heap (core/agent.c). */
 #define HM_AGENT_BYTES 65536
 static inline size_t hm_job_agents_at(int npes) { return hm_job_slots_at(npes) + HM_TEAM_SLOTS * hm_job_slot_bytes(npes); }
-static inline size_t hm_job_bytes(int npes) { return hm_job_agents_at(npes) + (size_t)npes * HM_AGENT_BYTES; }
+/* Room for what members bring to a meeting that is more than a team slot holds: of the first team slots only, since the
+ * others are for teams made and left again; two for each member, for odd and even meetings. */
+enum { HM_STAGE_SLOTS = 8, HM_STAGE_BYTES = 16384 };
+static inline size_t hm_job_stages_at(int npes) { return hm_job_agents_at(npes) + (size_t)npes * HM_AGENT_BYTES; }
+static inline size_t hm_job_bytes(int npes)
+{
+    return hm_job_stages_at(npes) + (size_t)HM_STAGE_SLOTS * (size_t)npes * 2 * HM_STAGE_BYTES;
+}
 static inline struct hm_pe_page *hm_job_page(struct hm_job *job, int pe)
 {
     return (struct hm_pe_page *)((char *)job + hm_job_pages_at()) + pe;

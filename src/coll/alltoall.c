@@ -7,7 +7,8 @@ int hm_alltoall(struct hm_team *team, void *dest, const void *source, size_t byt
     struct hm_sync *s = &team->sync;
     struct hm_purpose purpose = {.kind = HM_COLL_ALLTOALL, .size = bytes};
     size_t total = hm_bytes_of(bytes, (size_t)team->size);
-    bool small = hm_is_small(team, total);
+    bool small = hm_is_small(team, HM_CHOICE_alltoall, total, total);
+    purpose.slots = small;
     if (bytes) {
         hm_symm_require(dest, total, call, "dest");
         hm_symm_require(source, total, call, "source");
@@ -15,7 +16,7 @@ int hm_alltoall(struct hm_team *team, void *dest, const void *source, size_t byt
             hm_device_alltoall(team, &purpose, dest, source, 1, 1, bytes, 1, call);
             return 0;
         }
-        if (small) memcpy(hm_sync_mine(s, total), source, total);
+        if (small) memcpy(hm_sync_bring(s, total), source, total);
     }
     hm_sync_enter(s, &purpose, call);
     if (!bytes) return 0;
@@ -26,7 +27,7 @@ int hm_alltoall(struct hm_team *team, void *dest, const void *source, size_t byt
     for (int k = 0; k < team->size; k++) { /* each begins with its own block, so that not all read one PE at once */
         int i = team->me + k < team->size ? team->me + k : team->me + k - team->size;
         const char *theirs = i == team->me ? source
-                             : small       ? hm_sync_theirs(s, i)
+                             : small       ? hm_sync_brought(s, i, total)
                                            : hm_member_at(team, i, source, total, call, "source");
         hm_copy((char *)dest + (size_t)i * bytes, theirs + (size_t)team->me * bytes, bytes);
     }

@@ -7,7 +7,8 @@ int hm_broadcast(struct hm_team *team, void *dest, const void *source, size_t by
 {
     struct hm_sync *s = &team->sync;
     struct hm_purpose purpose = {.kind = HM_COLL_BROADCAST, .root = root, .size = bytes};
-    bool small = hm_is_small(team, bytes), am_root = team->me == root;
+    bool small = hm_is_small(team, HM_CHOICE_broadcast, bytes, bytes), am_root = team->me == root;
+    purpose.slots = small;
     if ((unsigned)root >= (unsigned)team->size)
         hm_die(call, "PE_root: %d is not in the team, whose PEs are 0 to %d", root, team->size - 1);
     if (bytes) {
@@ -18,8 +19,8 @@ int hm_broadcast(struct hm_team *team, void *dest, const void *source, size_t by
         hm_device_broadcast(team, &purpose, dest, source, bytes, root, skip_root, call);
         return 0;
     }
-    if (small) hm_sync_carry(s, bytes);
-    if (small && am_root && bytes) memcpy(hm_sync_mine(s, bytes), source, bytes);
+    if (small && bytes <= HM_SYNC_DATA) hm_sync_carry(s, bytes);
+    if (small && am_root && bytes) memcpy(hm_sync_bring(s, bytes), source, bytes);
     hm_sync_enter(s, &purpose, call);
     if (!bytes) return 0;
     if (hm_unlikely(s->span && !small)) {
@@ -29,7 +30,7 @@ int hm_broadcast(struct hm_team *team, void *dest, const void *source, size_t by
     if (am_root) {
         if (!skip_root) hm_copy(dest, source, bytes);
     } else if (small) {
-        memcpy(dest, hm_sync_theirs(s, root), bytes);
+        memcpy(dest, hm_sync_brought(s, root, bytes), bytes);
     } else {
         memcpy(dest, hm_member_at(team, root, source, bytes, call, "source"), bytes);
     }

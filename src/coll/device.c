@@ -102,7 +102,7 @@ void hm_device_reduce(struct hm_team *team, const struct hm_purpose *purpose, ch
         pull(team, 0, acc, source + at, k * size, call);
         for (int i = 1; i < team->size; i++) {
             pull(team, i, next, source + at, k * size, call);
-            combine(acc, next, k);
+            combine(acc, acc, next, k);
         }
         for (int i = 0; i < team->size; i++) push(team, i, dest + at, acc, k * size, call);
     }
@@ -124,7 +124,7 @@ void hm_device_scan(struct hm_team *team, const struct hm_purpose *purpose, char
             pull(team, i, next, source + at, bytes, call);
             if (!inclusive) push(team, i, dest + at, acc, bytes, call);
             if (i)
-                add(acc, next, k);
+                add(acc, acc, next, k);
             else
                 memcpy(acc, next, bytes);
             if (inclusive) push(team, i, dest + at, acc, bytes, call);

@@ -1,13 +1,15 @@
-/* What the algorithms share: members' memory as it is mapped here, and the two sizes of a collective.
+/* What the algorithms share: members' memory as it is mapped here, and the two ways of a collective.
  *
  * A small collective carries its bytes in the team's slots and needs one meeting. A large one meets, reads and writes
- * the members' memory directly, and meets again, so that nobody's source is reused while somebody still reads it. */
+ * the members' memory directly, and meets again, so that nobody's source is reused while somebody still reads it. Which is
+ * which the table base/choice.def says. */
 #ifndef HM_MEMBER_H
 #define HM_MEMBER_H
 
 #include <string.h>
 
 #include "base/base.h"
+#include "base/choice.h"
 #include "base/log.h"
 #include "coll/coll.h"
 #include "core/symm.h"
@@ -23,9 +25,20 @@ HM_INLINE char *hm_member_at(const struct hm_team *team, int i, const void *addr
 /* Does each member carry so many bytes into the meeting? In a large team on several machines that would be too much for
  * each of them. */
 enum { HM_CARRIERS = 64 };
-HM_INLINE bool hm_is_small(const struct hm_team *team, size_t bytes)
+HM_INLINE bool hm_is_carried_far(const struct hm_team *team, size_t bytes)
 {
-    return bytes <= HM_SYNC_DATA && (hm_likely(team->sync.span == NULL) || team->size <= HM_CARRIERS);
+    return bytes <= HM_SYNC_DATA && team->size <= HM_CARRIERS;
+}
+/* From so many bytes on that a member reads, a collective of a team on one machine takes its second way. */
+HM_INLINE size_t hm_second_way_from(const struct hm_team *team, enum hm_choice choice)
+{
+    return hm_choice_from[team->sync.way != HM_SYNC_DISSEMINATION][choice];
+}
+/* `brings`: bytes of a member; `reads`: how much of what all bring it reads. */
+HM_INLINE bool hm_is_small(const struct hm_team *team, enum hm_choice choice, size_t brings, size_t reads)
+{
+    if (hm_unlikely(team->sync.span != NULL)) return hm_is_carried_far(team, brings);
+    return brings <= hm_sync_room(&team->sync) && reads < hm_second_way_from(team, choice);
 }
 
 /* n * size; SIZE_MAX, which no segment holds, where that overflows. */

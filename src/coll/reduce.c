@@ -7,27 +7,38 @@
 
 enum { CHUNK_BYTES = 16384 }; /* stays in the first-level cache while all members' parts pass through */
 
+/* What the members have brought is read from there: dest may be this one's source. */
 static void reduce_slots(struct hm_team *team, void *dest, size_t n, size_t bytes, hm_kernel *combine)
 {
-    HM_ALIGNED(HM_LINE) char acc[HM_SYNC_DATA];
-    memcpy(acc, hm_sync_theirs(&team->sync, 0), bytes);
-    for (int i = 1; i < team->size; i++) combine(acc, hm_sync_theirs(&team->sync, i), n);
-    memcpy(dest, acc, bytes);
+    const struct hm_sync *s = &team->sync;
+    combine(dest, hm_sync_brought(s, 0, bytes), hm_sync_brought(s, 1, bytes), n);
+    for (int i = 2; i < team->size; i++) combine(dest, dest, hm_sync_brought(s, i, bytes), n);
+}
+
+/* A chunk of everybody's vectors: the result comes into being in this member's dest, when all operands but the last have
+ * been read, and goes from there to the others. */
+static void reduce_chunk(struct hm_team *team, char *dest, const char *source, size_t n, size_t bytes, hm_kernel *combine,
+                         const char *call)
+{
+    HM_ALIGNED(HM_LINE) char acc[CHUNK_BYTES];
+    const char *left = hm_member_at(team, 0, source, bytes, call, "source");
+    for (int i = 1; i < team->size; i++) {
+        char *to = i + 1 < team->size ? acc : dest;
+        combine(to, left, hm_member_at(team, i, source, bytes, call, "source"), n);
+        left = to;
+    }
+    for (int i = 0; i < team->size; i++)
+        if (i != team->me) memcpy(hm_member_at(team, i, dest, bytes, call, "dest"), dest, bytes);
 }
 
 /* Member i alone reads and writes the i-th part of everybody's vectors, so source may be dest. */
 static void reduce_share(struct hm_team *team, void *dest, const void *source, size_t n, size_t size,
                          hm_kernel *combine, const char *call)
 {
-    HM_ALIGNED(HM_LINE) char acc[CHUNK_BYTES];
     size_t first, count = hm_share_of(n, team->me, team->size, &first), chunk = CHUNK_BYTES / size;
     for (size_t done = 0; done < count; done += chunk) {
         size_t k = count - done < chunk ? count - done : chunk, at = (first + done) * size;
-        memcpy(acc, hm_member_at(team, 0, (const char *)source + at, k * size, call, "source"), k * size);
-        for (int i = 1; i < team->size; i++)
-            combine(acc, hm_member_at(team, i, (const char *)source + at, k * size, call, "source"), k);
-        for (int i = 0; i < team->size; i++)
-            memcpy(hm_member_at(team, i, (char *)dest + at, k * size, call, "dest"), acc, k * size);
+        reduce_chunk(team, (char *)dest + at, (const char *)source + at, k, k * size, combine, call);
     }
 }
 
@@ -38,7 +49,8 @@ int hm_reduce(struct hm_team *team, void *dest, const void *source, size_t n, en
     size_t size = hm_kind_size(kind), bytes = hm_bytes_of(n, size);
     struct hm_purpose purpose = {.kind = HM_COLL_REDUCE, .type = kind, .op = op, .size = bytes, .root = hm_options.reproducible};
     hm_kernel *combine = hm_kernel_of(kind, op);
-    bool small = hm_is_small(team, bytes);
+    bool small = hm_is_small(team, HM_CHOICE_reduce, bytes, hm_bytes_of(bytes, (size_t)team->size));
+    purpose.slots = small;
     if (n) {
         hm_symm_require(dest, bytes, call, "dest");
         hm_symm_require(source, bytes, call, "source");
@@ -47,7 +59,7 @@ int hm_reduce(struct hm_team *team, void *dest, const void *source, size_t n, en
         hm_device_reduce(team, &purpose, dest, source, n, size, combine, call);
         return 0;
     }
-    if (n && small) memcpy(hm_sync_mine(s, bytes), source, bytes);
+    if (n && small) memcpy(hm_sync_bring(s, bytes), source, bytes);
     hm_sync_enter(s, &purpose, call);
     if (!n) return 0;
     if (team->size == 1) {

@@ -6,16 +6,18 @@
 
 enum { CHUNK_BYTES = 8192 };
 
+/* What the members have brought is read from there: dest may be this one's source. */
 static void scan_slots(struct hm_team *team, void *dest, size_t n, size_t bytes, bool inclusive, hm_kernel *add)
 {
-    HM_ALIGNED(HM_LINE) char acc[HM_SYNC_DATA] = {0};
-    for (int i = 0; i < team->me + inclusive; i++) {
-        if (i)
-            add(acc, hm_sync_theirs(&team->sync, i), n);
-        else
-            memcpy(acc, hm_sync_theirs(&team->sync, 0), bytes); /* not 0 + x: that would lose the sign of -0.0 */
-    }
-    memcpy(dest, acc, bytes);
+    const struct hm_sync *s = &team->sync;
+    int operands = team->me + inclusive;
+    if (operands == 0)
+        memset(dest, 0, bytes);
+    else if (operands == 1) /* not 0 + x: that would lose the sign of -0.0 */
+        memcpy(dest, hm_sync_brought(s, 0, bytes), bytes);
+    else
+        add(dest, hm_sync_brought(s, 0, bytes), hm_sync_brought(s, 1, bytes), n);
+    for (int i = 2; i < operands; i++) add(dest, dest, hm_sync_brought(s, i, bytes), n);
 }
 
 /* One chunk of everybody's vectors: each source is read before the dest of the same member is written, as it may be the
@@ -29,7 +31,7 @@ static void scan_chunk(struct hm_team *team, char *dest, const char *source, siz
         memcpy(next, hm_member_at(team, i, source, bytes, call, "source"), bytes);
         if (!inclusive) memcpy(hm_member_at(team, i, dest, bytes, call, "dest"), acc, bytes);
         if (i)
-            add(acc, next, n);
+            add(acc, acc, next, n);
         else
             memcpy(acc, next, bytes);
         if (inclusive) memcpy(hm_member_at(team, i, dest, bytes, call, "dest"), acc, bytes);
@@ -44,7 +46,8 @@ int hm_scan(struct hm_team *team, void *dest, const void *source, size_t n, enum
     struct hm_purpose purpose = {.kind = inclusive ? HM_COLL_INSCAN : HM_COLL_EXSCAN, .type = kind, .size = bytes,
                                  .root = hm_options.reproducible};
     hm_kernel *add = hm_kernel_of(kind, HM_OP_SUM);
-    bool small = hm_is_small(team, bytes);
+    bool small = hm_is_small(team, HM_CHOICE_scan, bytes, hm_bytes_of(bytes, (size_t)team->size));
+    purpose.slots = small;
     if (n) {
         hm_symm_require(dest, bytes, call, "dest");
         hm_symm_require(source, bytes, call, "source");
@@ -53,7 +56,7 @@ int hm_scan(struct hm_team *team, void *dest, const void *source, size_t n, enum
         hm_device_scan(team, &purpose, dest, source, n, size, inclusive, add, call);
         return 0;
     }
-    if (n && small) memcpy(hm_sync_mine(s, bytes), source, bytes);
+    if (n && small) memcpy(hm_sync_bring(s, bytes), source, bytes);
     hm_sync_enter(s, &purpose, call);
     if (!n) return 0;
     if (small) {

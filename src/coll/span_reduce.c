@@ -82,7 +82,7 @@ static const char *source_of(const struct reduction *r, int i, size_t at, size_t
 static void combine_here(const struct reduction *r, void *acc, size_t at, size_t n)
 {
     memcpy(acc, source_of(r, 0, at, n), n * r->size);
-    for (int i = 1; i < r->sync->here; i++) r->combine(acc, source_of(r, i, at, n), n);
+    for (int i = 1; i < r->sync->here; i++) r->combine(acc, acc, source_of(r, i, at, n), n);
 }
 
 static void send_part(const struct reduction *r, const struct chunk *c, int share)
@@ -123,7 +123,7 @@ static void complete_share(const struct reduction *r, const struct chunk *c)
     for (size_t done = 0; done < count; done += most) {
         size_t at = first + done, n = count - done < most ? count - done : most;
         memcpy(acc, part_at(r, c, mine, 0, at), n * r->size);
-        for (int g = 1; g < groups; g++) r->combine(acc, part_at(r, c, mine, g, at), n);
+        for (int g = 1; g < groups; g++) r->combine(acc, acc, part_at(r, c, mine, g, at), n);
         send_result(r, c, at, acc, n);
     }
     for (int k = 0; k < groups && count; k++)

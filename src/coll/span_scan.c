@@ -43,7 +43,7 @@ static void sum_step(const struct hm_team *team, char *room, size_t apart, size_
         memcpy(next, own, bytes);
         if (!inclusive) memcpy(own, acc, bytes);
         if (i)
-            add(acc, next, n);
+            add(acc, acc, next, n);
         else
             memcpy(acc, next, bytes); /* not 0 + x: that would lose the sign of -0.0 */
         if (inclusive) memcpy(own, acc, bytes);

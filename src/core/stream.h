@@ -19,7 +19,7 @@
 
 /* How members' elements become one: acc[i] += more[i], i < n. `type` tells types apart for the members. */
 struct hm_stream_sum {
-    void (*combine)(void *acc, const void *more, size_t n);
+    void (*combine)(void *to, const void *a, const void *b, size_t n);
     size_t size;
     uint8_t type, op;
 };

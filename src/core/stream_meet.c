@@ -259,7 +259,7 @@ static int reduce_member(struct hm_stream_op *op)
         hm_get_slow(hm_stream_ctx(), i ? op->more : op->acc, op->source + offset, k * size, pe, false, op->call);
     else
         hm_put_slow(hm_stream_ctx(), op->dest + offset, op->acc, k * size, pe, false, op->call);
-    if (op->member < n && i) op->sum.combine(op->acc, op->more, k);
+    if (op->member < n && i) op->sum.combine(op->acc, op->acc, op->more, k);
     if (++op->member < 2 * n) return 0;
     op->member = 0;
     op->at += k;

@@ -40,7 +40,8 @@ static uint64_t mix(uint64_t x)
 
 uint64_t hm_sync_hash(const struct hm_purpose *p)
 {
-    uint64_t h = mix(p->kind | (uint64_t)p->type << 8 | (uint64_t)p->op << 16 | (uint64_t)(uint32_t)p->root << 32);
+    uint64_t h = mix(p->kind | (uint64_t)p->type << 8 | (uint64_t)p->op << 16 | (uint64_t)p->slots << 24 |
+                     (uint64_t)(uint32_t)p->root << 32);
     return mix(mix(h ^ p->size) ^ p->dest);
 }
 
@@ -73,6 +74,13 @@ static char *slot_at(int slot)
     return (char *)hm_world.job + hm_job_slots_at(npes) + (size_t)slot * hm_job_slot_bytes(npes);
 }
 
+static char *stage_at(int slot)
+{
+    int npes = hm_world.job->npes;
+    if (slot >= HM_STAGE_SLOTS) return NULL;
+    return (char *)hm_world.job + hm_job_stages_at(npes) + (size_t)slot * (size_t)npes * 2 * HM_STAGE_BYTES;
+}
+
 /* The bell keeps its number: it may only grow. */
 void hm_sync_slot_clear(int slot, int here)
 {
@@ -96,6 +104,7 @@ void hm_sync_open(struct hm_sync *s, int slot, int start, int stride, int size, 
              : hm_wait_oversubscribed() || list ? HM_SYNC_COUNTER
                                                  : HM_SYNC_DISSEMINATION;
     if (s->span) s->here = hm_span_here(s->span);
+    s->stage = s->span ? NULL : stage_at(slot);
     s->own = hm_sync_member(s, s->span ? s->span->me : me);
     s->own->world_pe = (uint32_t)hm_sync_world(s, me);
     s->epoch = (uint32_t)(__atomic_load_n(&s->own->arrival, __ATOMIC_RELAXED) >> 32);
@@ -120,7 +129,7 @@ static void append(char *text, size_t size, const char *what)
 /* As much of the purpose as tells two of them apart. */
 void hm_sync_describe(const struct hm_purpose *p, const char *name, char *text, size_t size)
 {
-    const char *call = name[0] ? name : hm_coll_name(p->kind);
+    const char *call = name[0] ? name : hm_coll_name(p->kind), *slots = p->slots ? ", in slots" : "";
     switch (p->kind) {
     case HM_COLL_ALIGN: /* root: log2 of the alignment */
         snprintf(text, size, "%s (%llu bytes, alignment %llu)", call, (unsigned long long)p->size, 1ull << (p->root & 63));
@@ -139,11 +148,14 @@ void hm_sync_describe(const struct hm_purpose *p, const char *name, char *text, 
         snprintf(text, size, "%s (block at heap offset %llu)", call, (unsigned long long)p->dest);
         break;
     case HM_COLL_BROADCAST:
-        snprintf(text, size, "%s (%llu bytes, root %d)", call, (unsigned long long)p->size, p->root);
+        snprintf(text, size, "%s (%llu bytes, root %d%s)", call, (unsigned long long)p->size, p->root, slots);
+        break;
+    case HM_COLL_COLLECT:
+        snprintf(text, size, "%s (parts up to %llu bytes in slots)", call, (unsigned long long)p->size);
         break;
     case HM_COLL_FCOLLECT: case HM_COLL_ALLTOALL: case HM_COLL_ALLTOALLS:
     case HM_COLL_REDUCE: case HM_COLL_INSCAN: case HM_COLL_EXSCAN: case HM_COLL_AGREE:
-        snprintf(text, size, "%s (%llu bytes)", call, (unsigned long long)p->size);
+        snprintf(text, size, "%s (%llu bytes%s)", call, (unsigned long long)p->size, slots);
         break;
     case HM_COLL_SPLIT:
     case HM_COLL_SPLIT_2D: snprintf(text, size, "%s (with other arguments)", call); break;

@@ -25,9 +25,9 @@ struct hm_purpose {
     uint8_t kind;   /* enum hm_coll_kind */
     uint8_t type;   /* enum hm_kind of a reduction or scan, element size of typed collectives, 0 */
     uint8_t op;     /* enum hm_op of a reduction, 0 */
-    uint8_t spare;
+    uint8_t slots;  /* 1: the members bring the data of a collective to the meeting */
     int32_t root;   /* broadcast; split: see team.c */
-    uint64_t size;  /* bytes (0 where members may differ: collect) */
+    uint64_t size;  /* bytes (of a collect, where members may differ: up to how many they bring to the meeting) */
     uint64_t dest;  /* symmetric offset of dest (free, realloc: of the block), 0 where there is none */
 };
 
@@ -73,6 +73,7 @@ struct hm_sync {
     int here;              /* members on this machine */
     enum hm_sync_way way;
     uint32_t carry;        /* bytes that each member brings to the next meeting */
+    char *stage;           /* where they bring what is more than HM_SYNC_DATA; NULL: the team has no room for that */
     const int32_t *list;   /* world numbers of the members, where they are no affine set; NULL: they are */
     struct hm_span *span;  /* NULL: all members are on this machine */
     /* of the last collective: the next one is most often the same */
@@ -114,6 +115,21 @@ HM_COLD const void *hm_span_theirs(const struct hm_sync *s, int i);
 HM_INLINE const void *hm_sync_theirs(const struct hm_sync *s, int i)
 {
     return hm_unlikely(s->span != NULL) ? hm_span_theirs(s, i) : hm_sync_member(s, i)->data[s->epoch & 1];
+}
+
+/* The same for data that are more, up to hm_sync_room(s): a team on several machines has no more. */
+HM_INLINE size_t hm_sync_room(const struct hm_sync *s) { return s->stage ? HM_STAGE_BYTES : HM_SYNC_DATA; }
+HM_INLINE char *hm_sync_stage(const struct hm_sync *s, int i, uint32_t epoch)
+{
+    return s->stage + ((size_t)i * 2 + (epoch & 1)) * HM_STAGE_BYTES;
+}
+HM_INLINE void *hm_sync_bring(struct hm_sync *s, size_t bytes)
+{
+    return bytes <= HM_SYNC_DATA ? hm_sync_mine(s, bytes) : hm_sync_stage(s, s->me, s->epoch + 1);
+}
+HM_INLINE const void *hm_sync_brought(const struct hm_sync *s, int i, size_t bytes)
+{
+    return bytes <= HM_SYNC_DATA ? hm_sync_theirs(s, i) : hm_sync_stage(s, i, s->epoch);
 }
 
 /* A free team slot in job memory, for members of this machine; -ENOSPC when all are taken. In a job on several machines

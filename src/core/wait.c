@@ -23,9 +23,11 @@ enum {
     SPIN_STEPS = 4000,         /* with a core for each PE: some 50 us */
     HELM_SPIN_STEPS = 100,     /* where a wait may serve its PE, which does not go together with spinning */
     HELM_AFTER_NS = 5000,
-    LONG_YIELD_NS = 200000,    /* a yield that takes this long went to somebody who computes */
-    CROWDED_WAITS = 32,        /* then so many waits sleep at once, ... */
-    CROWDED_WAITS_MAX = 1024,  /* ... and up to so many when that happens again and again */
+    LONG_YIELD_NS = 1000000,   /* a yield that takes this long went to somebody who computes */
+    CROWD_NS = 20000000,       /* when the last one that did is not longer ago, ... */
+    CROWDED_NS = 4000000,      /* waits sleep at once for so long, ... */
+    CROWDED_MAX_NS = 128000000, /* ... and up to so long when that happens again and again; ... */
+    CROWDED_FORGET = 4,        /* ... it does not when so many times as long has passed without */
     STUCK_NS = 100000000,      /* unpolled sleepers look for deadlocks this often */
     ASK_NS = 25000000,         /* the program is asked whether to go on when it has not been for so long */
     LOOK_NS = 30000,           /* between two looks at a word of device memory, ... */
@@ -239,22 +241,31 @@ static void note_start(struct hm_wait *w)
 
 /* Yielding serves PEs that hand the cores to each other. Where others compute on them, our own PEs or strangers, a yield
  * gives a whole time slice away, while who sleeps is scheduled at once when it is woken: then waits sleep at once, and now
- * and then one yields again to see whether that has passed. */
-static uint32_t crowded, crowded_span = CROWDED_WAITS;
-
-static int first_phase_after_spin(void)
+ * and then they yield again to see whether that has passed. All PEs of a machine do the same at a time: among those that
+ * yield, one that sleeps comes late, since it has to be woken, and those that yield come late among those that do not. */
+static bool is_crowded(void)
 {
-    uint32_t left = __atomic_load_n(&crowded, __ATOMIC_RELAXED);
-    if (!left) return yield_ns ? YIELD : ANNOUNCE;
-    __atomic_store_n(&crowded, left - 1, __ATOMIC_RELAXED);
-    return ANNOUNCE;
+    uint64_t until = __atomic_load_n(&hm_world.job->crowded_until, __ATOMIC_RELAXED);
+    return hm_unlikely(until) && hm_os_now() < until;
 }
 
-static void note_crowd(void)
+static int first_phase_after_spin(void) { return yield_ns && !is_crowded() ? YIELD : ANNOUNCE; }
+
+/* A yield has taken long. All that waited on that core see the same, and once is no crowd: something of the system's has
+ * run. A crowd is noted for longer each time, if the last time is not long past. */
+static void note_long_yield(uint64_t began, uint64_t now)
 {
-    uint32_t span = __atomic_load_n(&crowded_span, __ATOMIC_RELAXED);
-    __atomic_store_n(&crowded, span, __ATOMIC_RELAXED);
-    if (span < CROWDED_WAITS_MAX) __atomic_store_n(&crowded_span, span * 2, __ATOMIC_RELAXED);
+    struct hm_job *job = hm_world.job;
+    uint64_t last = __atomic_load_n(&job->long_yield, __ATOMIC_RELAXED);
+    uint64_t until = __atomic_load_n(&job->crowded_until, __ATOMIC_RELAXED);
+    uint64_t span = __atomic_load_n(&job->crowded_span, __ATOMIC_RELAXED);
+    if (began < last || now < until) return;
+    __atomic_store_n(&job->long_yield, now, __ATOMIC_RELAXED);
+    if (now - last > CROWD_NS) return;
+    span = now - until > CROWDED_FORGET * span ? CROWDED_NS : span * 2;
+    if (span > CROWDED_MAX_NS) span = CROWDED_MAX_NS;
+    __atomic_store_n(&job->crowded_span, span, __ATOMIC_RELAXED);
+    __atomic_store_n(&job->crowded_until, now + span, __ATOMIC_RELAXED);
 }
 
 static bool step_yield(struct hm_wait *w)
@@ -268,7 +279,7 @@ static bool step_yield(struct hm_wait *w)
     uint64_t now = hm_os_now(), took = now - w->last;
     w->last = now;
     if (took > LONG_YIELD_NS) {
-        note_crowd();
+        note_long_yield(now - took, now);
         w->phase = ANNOUNCE;
     } else if (now - w->since > (w->look_ns ? LOOK_YIELD_NS : yield_ns)) {
         w->phase = ANNOUNCE;
@@ -401,10 +412,7 @@ void hm_wait_end(struct hm_wait *w)
     if (hm_unlikely(helm != NULL)) note_pay(w->served);
     if (w->watched) hm_watch_leave(w);
     if (w->slack) prctl(PR_SET_TIMERSLACK, (unsigned long)w->slack, 0, 0, 0);
-    if (w->announced)
-        sleeper_leaves(w->bell);
-    else if (w->phase == YIELD && __atomic_load_n(&crowded_span, __ATOMIC_RELAXED) != CROWDED_WAITS)
-        __atomic_store_n(&crowded_span, CROWDED_WAITS, __ATOMIC_RELAXED);
+    if (w->announced) sleeper_leaves(w->bell);
     if (w->published) __atomic_store_n(&w->published->kind, HM_BLOCKED_NOT, __ATOMIC_RELEASE);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/choice.h"
 #include "base/futex.h"
 #include "base/log.h"
 #include "base/option.h"
@@ -485,7 +486,8 @@ static void open_world(const char *call)
     hm_die_claim = hm_world_claim_report;
     hm_world.pid = getpid();
     choose_boot(call);
-    if (hm_options_read(is_first_by_environment())) hm_die(call, "an option is malformed (see above)");
+    if (hm_options_read(is_first_by_environment()) || hm_choice_read(hm_options.coll))
+        hm_die(call, "an option is malformed (see above)");
     hm_log_set_debug(hm_options.debug);
     join(&st, call);
     hm_world.pe = st.who.pe;

@@ -13,6 +13,12 @@ done
 grep -q 'SHMEM_SYMMETRIC_SIZE *1G *default' out || fail "the default heap"
 grep -q 'usable cores' out || fail "the cores"
 "$info" --options | grep -q memfd_create && fail "--options shows the machine"
+"$info" --options | grep -q '^ *reduce *sliced *[0-9]*K* *[0-9]*K' || fail "the table of the collectives"
+SHMEM_COLL=reduce:sliced@64k,scan:slots "$info" --options >out || fail "a choice of ways"
+grep -q '^ *reduce *sliced *64K *64K' out || fail "the size that SHMEM_COLL gives"
+grep -q '^ *scan *sliced *- *-' out || fail "a way that SHMEM_COLL closes"
+SHMEM_COLL=reduce:fast "$info" >/dev/null 2>err
+[ $? = 1 ] && grep -q 'SHMEM_COLL: reduce:fast' err || fail "a malformed choice of ways: $(cat err)"
 "$info" --machine | grep -q SHMEM_INFO && fail "--machine shows options"
 SMA_SYMMETRIC_SIZE=3m "$info" --options | grep -q '3M *from SMA_SYMMETRIC_SIZE' || fail "the old name"
 SMA_SYMMETRIC_SIZE=3m SHMEM_SYMMETRIC_SIZE=4m "$info" --options | grep -q '4M *from the env' || fail "the new name wins"
@@ -32,6 +38,7 @@ import json, sys
 d = json.load(sys.stdin)
 names = [o["name"] for o in d["options"]]
 assert "SHMEM_SYMMETRIC_SIZE" in names and d["openshmem"] == "1.6"
+assert {c["name"]: c["way"] for c in d["collectives"]}["reduce"] == "sliced"
 assert all(m["state"] for m in d["machine"])' || fail "--json"
 fi
 # Under limits it reports them rather than dying of them.

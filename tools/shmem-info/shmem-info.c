@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "machine.h"
 #include "paths.h"
+#include "base/choice.h"
 #include "base/option.h"
 #include "base/version.h"
 #include "boot/boot.h"
@@ -18,7 +19,8 @@ static const char usage[] =
     "\n"
     "Shows what hbmesh is, how it is set up here, and what this machine lets it do.\n"
     "\n"
-    "  --options   only the options: name, value, where the value comes from, what it is for\n"
+    "  --options   only the options: name, value, where the value comes from, what it is for; and the\n"
+    "              table by which collectives choose their way\n"
     "  --machine   only the machine: each facility the library uses, and what it does without\n"
     "  --json      the same as one JSON object\n"
     "  --paths     in a job (oshrun -n 8 shmem-info --paths): which way its PEs take to each other, and why\n"
@@ -95,6 +97,29 @@ static void show_options(void)
     }
 }
 
+/* "16K"; "-": the way is never taken */
+static const char *size_text(size_t bytes, char *text, size_t room)
+{
+    if (bytes == SIZE_MAX)
+        snprintf(text, room, "-");
+    else if (bytes && bytes % 1024 == 0)
+        snprintf(text, room, "%zuK", bytes / 1024);
+    else
+        snprintf(text, room, "%zu", bytes);
+    return text;
+}
+
+static void show_choices(void)
+{
+    struct hm_choice_view v;
+    char text[2][32];
+    puts("Collectives within a machine (SHMEM_COLL): data go with the meeting, in slots, up to the size from which the way is taken");
+    printf("  %-12s %-8s %-22s %-22s %s\n", "collective", "way", "from, with own cores", "from, sharing cores", "bytes of");
+    for (unsigned i = 0; hm_choice_view(i, &v); i++)
+        printf("  %-12s %-8s %-22s %-22s %s\n", v.collective, v.way, size_text(v.from[0], text[0], sizeof text[0]),
+               size_text(v.from[1], text[1], sizeof text[1]), v.what);
+}
+
 static void show_machine(void)
 {
     struct hm_finding f;
@@ -121,6 +146,30 @@ static void json_options(void)
     printf("\n  ]");
 }
 
+static void json_from(const char *key, size_t from, const char *behind)
+{
+    printf("\"%s\": ", key);
+    if (from == SIZE_MAX)
+        printf("null%s", behind);
+    else
+        printf("%zu%s", from, behind);
+}
+
+static void json_choices(void)
+{
+    struct hm_choice_view v;
+    printf("  \"collectives\": [");
+    for (unsigned i = 0; hm_choice_view(i, &v); i++) {
+        printf(i ? ",\n    {" : "\n    {");
+        print_member("name", v.collective, ", ");
+        print_member("way", v.way, ", ");
+        json_from("from_with_cores", v.from[0], ", ");
+        json_from("from_sharing_cores", v.from[1], ", ");
+        print_member("bytes_of", v.what, "}");
+    }
+    printf("\n  ]");
+}
+
 static void json_machine(void)
 {
     struct hm_finding f;
@@ -142,7 +191,11 @@ static bool show_json(bool options, bool machine)
     print_member("openshmem", "1.6", ",\n  ");
     bool fine = show_boot(true);
     puts(options || machine ? "," : "");
-    if (options) json_options();
+    if (options) {
+        json_options();
+        puts(",");
+        json_choices();
+    }
     if (options && machine) puts(",");
     if (machine) json_machine();
     puts("\n}");
@@ -153,7 +206,11 @@ static bool show_text(bool options, bool machine)
 {
     show_head();
     bool fine = show_boot(false);
-    if (options) show_options();
+    if (options) {
+        show_options();
+        puts("");
+        show_choices();
+    }
     if (options && machine) puts("");
     if (machine) show_machine();
     return fine;
@@ -186,6 +243,7 @@ int main(int argc, char **argv)
     }
     if (!options && !machine) options = machine = true; /* both were named */
     int rc = hm_options_read(true);
+    if (hm_choice_read(hm_options.coll)) rc = -EINVAL;
     bool fine = json ? show_json(options, machine) : show_text(options, machine);
     return rc || !fine || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
