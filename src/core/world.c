@@ -23,6 +23,7 @@
 #include "core/fault.h"
 #include "core/huge.h"
 #include "core/image.h"
+#include "core/move.h"
 #include "core/order.h"
 #include "core/paths.h"
 #include "core/place.h"
@@ -506,6 +507,7 @@ static void open_world(const char *call)
     map_peers(&st, call);
     if (hm_alloc_start(hm_symm.heap_size, st.heap_fd)) hm_die(call, "out of memory for the records of the heap");
     hm_huge_start();
+    hm_move_start(call);
     hm_symm.npes = (unsigned)hm_world.npes;
     hm_team_start();
     hm_far_start((int[HM_SEGMENTS]){st.heap_fd, st.image->fd, st.work_fd}, call);
