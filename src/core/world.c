@@ -393,6 +393,14 @@ static const char *agree_on_data(const struct start *st, const char *call)
     return NULL;
 }
 
+/* A page that a put of another PE touches first would lie near that PE. Nobody puts yet: nothing is allocated. */
+static void keep_heap_near(void)
+{
+    const struct hm_memkind *kind = hm_symm.heap_kind;
+    int e = kind->keep_near ? kind->keep_near(hm_symm.peer[hm_world.pe].heap, hm_symm.heap_size) : 0;
+    if (e) hm_debug("the heap's memory comes from wherever it is touched first: %s", strerror(-e));
+}
+
 static void map_peers(struct start *st, const char *call)
 {
     int npes = st->who.npes;
@@ -404,6 +412,7 @@ static void map_peers(struct start *st, const char *call)
         peer->bell = &peer->page->bell;
     }
     hm_remote_map_heaps(st->fds, st->nfds, call);
+    keep_heap_near();
     if (st->work_fd >= 0) hm_remote_map_work(st->fds, st->nfds, hm_work_bytes(npes), call);
     hm_symm.heap_base = (uintptr_t)hm_symm.peer[hm_world.pe].heap;
     hm_symm.data_base = st->image->base;
