@@ -1,5 +1,6 @@
 /* npes: 2 3 */
-/* args: 64m:3 1m:60 40000:200 */
+/* args: 64m:2 1m:40 40000:150 */
+/* timeout: 180 */
 /* Large puts are seen as a whole by who sees what came behind them, a flag by any call that writes a word, and no sooner than
  * what came before them: each byte that is looked at is one that a store past the caches could bring too late. The reader
  * looks at the last bytes first. Arguments: bytes:rounds. */
