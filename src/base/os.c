@@ -128,6 +128,16 @@ int hm_os_cores(void)
     return mask < limit ? mask : limit;
 }
 
+size_t hm_os_second_cache(void)
+{
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return bytes > 0 ? (size_t)bytes : 0;
+#else
+    return 0;
+#endif
+}
+
 static int unlinked_file(void)
 {
     const char *dirs[] = {"/dev/shm", getenv("TMPDIR"), "/tmp"};

@@ -13,6 +13,9 @@ int hm_os_cores(void);
 bool hm_os_affinity(uint8_t *mask, size_t bytes);
 int hm_os_cgroup_cores(void);
 
+/* Bytes of the second-level cache of a core, 0 where nobody says. */
+size_t hm_os_second_cache(void);
+
 /* An anonymous file of `bytes` bytes in memory, close-on-exec; without memfd_create(2) an unlinked file in /dev/shm,
  * $TMPDIR or /tmp. Sparse. The descriptor, or -errno (-EFBIG: RLIMIT_FSIZE forbids the size). */
 int hm_os_memfd(const char *name, size_t bytes);

@@ -88,6 +88,12 @@ struct hm_pe_page {
     HM_ALIGNED(HM_LINE) struct hm_blocked blocked[HM_BLOCKED_SLOTS];
 } HM_ALIGNED(4096);
 
+/* Who puts reads line 0 and the bell each time: what sleepers write is elsewhere, but for the bell that he is to see. */
+_Static_assert(sizeof(struct hm_bell) <= HM_LINE, "a bell is read and written as one line");
+_Static_assert(offsetof(struct hm_pe_page, bell) >= HM_LINE && offsetof(struct hm_pe_page, meet_bell) % HM_LINE == 0 &&
+               offsetof(struct hm_pe_page, lock_bell) % HM_LINE == 0 && offsetof(struct hm_pe_page, blocked) % HM_LINE == 0,
+               "what different PEs write lies on lines of its own");
+
 /* A ticket of a lock whose owner has gone (core/lock.c). */
 struct hm_abandoned {
     uint32_t state; /* its lowest bits say what the entry is; the rest grows with each change: none is mistaken */

@@ -25,7 +25,7 @@ void hm_put_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t byte
         hm_far_put(ctx, dest, source, bytes, pe, nbi);
         return;
     }
-    memcpy(to, source, bytes);
+    hm_move_out(to, source, bytes);
     hm_bell_look(peer->bell, dest, bytes);
 }
 
@@ -40,7 +40,7 @@ void hm_get_slow(struct hm_ctx *ctx, void *dest, const void *source, size_t byte
     const char *from = hm_symm_reach(source, bytes, pe, &peer, call, "source");
     hm_ctx_count(&ctx->reads, 1);
     if (from)
-        memcpy(dest, from, bytes);
+        hm_move_in(dest, from, bytes);
     else
         hm_far_get(ctx, dest, source, bytes, pe, nbi);
 }
@@ -71,11 +71,11 @@ HM_INLINE void copy_elements(char *to, const char *from, size_t to_step, size_t 
 }
 
 static void copy_strided(char *to, const char *from, ptrdiff_t dst, ptrdiff_t sst, size_t block, size_t nblocks,
-                         size_t size)
+                         size_t size, size_t past_caches_from)
 {
     size_t to_step = (size_t)dst * size, from_step = (size_t)sst * size, bytes = block * size;
     if (to_step == bytes && from_step == bytes) {
-        memcpy(to, from, bytes * nblocks);
+        hm_move(to, from, bytes * nblocks, past_caches_from);
         return;
     }
     switch (bytes) {
@@ -84,7 +84,8 @@ static void copy_strided(char *to, const char *from, ptrdiff_t dst, ptrdiff_t ss
     case 4: copy_elements(to, from, to_step, from_step, nblocks, 4); return;
     case 8: copy_elements(to, from, to_step, from_step, nblocks, 8); return;
     case 16: copy_elements(to, from, to_step, from_step, nblocks, 16); return;
-    default: copy_elements(to, from, to_step, from_step, nblocks, bytes);
+    default:
+        for (size_t i = 0; i < nblocks; i++, to += to_step, from += from_step) hm_move(to, from, bytes, past_caches_from);
     }
 }
 
@@ -157,7 +158,7 @@ void hm_iput(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, 
         far_iput(ctx, dest, source, (size_t)dst * size, (size_t)sst * size, block * size, nblocks, pe);
         return;
     }
-    copy_strided(to, source, dst, sst, block, nblocks, size);
+    copy_strided(to, source, dst, sst, block, nblocks, size, hm_moves.out_from);
     hm_bell_look(peer->bell, dest, bytes);
 }
 
@@ -175,7 +176,7 @@ void hm_iget(struct hm_ctx *ctx, void *dest, const void *source, ptrdiff_t dst, 
     if (on_device(source, dest))
         device_iget(ctx, dest, source, (size_t)dst * size, (size_t)sst * size, block * size, nblocks, pe, call);
     else if (hm_likely(from != NULL))
-        copy_strided(dest, from, dst, sst, block, nblocks, size);
+        copy_strided(dest, from, dst, sst, block, nblocks, size, hm_moves.in_from);
     else
         far_iget(ctx, dest, source, (size_t)dst * size, (size_t)sst * size, block * size, nblocks, pe);
 }
@@ -265,7 +266,7 @@ void hm_put_signal(struct hm_ctx *ctx, void *dest, const void *source, size_t by
         put_signal_slow(ctx, dest, source, bytes, sig_addr, signal, sig_op, pe, nbi, call);
         return;
     }
-    memcpy(to, source, bytes);
+    hm_move_out(to, source, bytes);
     hm_bell_look(peer->bell, dest, bytes);
     hm_signal(ctx, sig_addr, signal, sig_op, pe, call); /* release: behind the data */
 }

@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "core/ctx.h"
+#include "core/move.h"
 #include "core/symm.h"
 #include "core/wait.h"
 
@@ -22,7 +23,7 @@ HM_INLINE void hm_put(struct hm_ctx *ctx, void *dest, const void *source, size_t
     const struct hm_peer *peer;
     char *to = hm_symm_map(dest, bytes, pe, &peer);
     if (hm_likely(to != NULL)) {
-        memcpy(to, source, bytes);
+        hm_move_out(to, source, bytes);
         hm_bell_look(peer->bell, dest, bytes);
     } else {
         hm_put_slow(ctx, dest, source, bytes, pe, nbi, call);
@@ -35,7 +36,7 @@ HM_INLINE void hm_get(struct hm_ctx *ctx, void *dest, const void *source, size_t
     const struct hm_peer *peer;
     const char *from = hm_symm_map(source, bytes, pe, &peer);
     if (hm_likely(from != NULL))
-        memcpy(dest, from, bytes);
+        hm_move_in(dest, from, bytes);
     else
         hm_get_slow(ctx, dest, source, bytes, pe, nbi, call);
 }

@@ -24,6 +24,7 @@
 #include "core/fault.h"
 #include "core/huge.h"
 #include "core/image.h"
+#include "core/move.h"
 #include "core/order.h"
 #include "core/paths.h"
 #include "core/place.h"
@@ -393,6 +394,14 @@ static const char *agree_on_data(const struct start *st, const char *call)
     return NULL;
 }
 
+/* A page that a put of another PE touches first would lie near that PE. Nobody puts yet: nothing is allocated. */
+static void keep_heap_near(void)
+{
+    const struct hm_memkind *kind = hm_symm.heap_kind;
+    int e = kind->keep_near ? kind->keep_near(hm_symm.peer[hm_world.pe].heap, hm_symm.heap_size) : 0;
+    if (e) hm_debug("the heap's memory comes from wherever it is touched first: %s", strerror(-e));
+}
+
 static void map_peers(struct start *st, const char *call)
 {
     int npes = st->who.npes;
@@ -404,6 +413,7 @@ static void map_peers(struct start *st, const char *call)
         peer->bell = &peer->page->bell;
     }
     hm_remote_map_heaps(st->fds, st->nfds, call);
+    keep_heap_near();
     if (st->work_fd >= 0) hm_remote_map_work(st->fds, st->nfds, hm_work_bytes(npes), call);
     hm_symm.heap_base = (uintptr_t)hm_symm.peer[hm_world.pe].heap;
     hm_symm.data_base = st->image->base;
@@ -508,6 +518,7 @@ static void open_world(const char *call)
     map_peers(&st, call);
     if (hm_alloc_start(hm_symm.heap_size, st.heap_fd)) hm_die(call, "out of memory for the records of the heap");
     hm_huge_start();
+    hm_move_start(call);
     hm_symm.npes = (unsigned)hm_world.npes;
     hm_team_start();
     hm_far_start((int[HM_SEGMENTS]){st.heap_fd, st.image->fd, st.work_fd}, call);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/numa.h"
 #include "base/os.h"
 
 #ifndef MADV_COLLAPSE
@@ -97,4 +98,5 @@ const struct hm_memkind hm_memkind_host = {
     .close = host_close,
     .open = host_open,
     .merge = host_merge,
+    .keep_near = hm_numa_keep,
 };

@@ -55,6 +55,10 @@ struct hm_memkind {
      * others write. NULL: the kind has no such thing. */
     int (*merge)(void *at, size_t bytes);
 
+    /* Pages of this mapping that somebody touches first from now on, through whatever mapping, lie near the caller, who owns
+     * them. 0 also where there is nothing to choose. NULL: the kind has no such thing. */
+    int (*keep_near)(void *at, size_t bytes);
+
     /* Memory that the CPU cannot touch: all but name, can and devices is in here, and NULL above. NULL: it can. */
     const struct hm_device_ops *device;
 };

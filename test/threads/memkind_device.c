@@ -1,4 +1,4 @@
-/* with: src/memkind/ascend.c src/memkind/ascend_copy.c src/memkind/ascend_stream.c src/memkind/calls.c src/memkind/cuda.c src/memkind/host.c src/memkind/memkind.c src/memkind/vendor.c src/base/log.c src/base/option.c src/base/os.c */
+/* with: src/memkind/ascend.c src/memkind/ascend_copy.c src/memkind/ascend_stream.c src/memkind/calls.c src/memkind/cuda.c src/memkind/host.c src/memkind/memkind.c src/memkind/vendor.c src/base/log.c src/base/numa.c src/base/option.c src/base/os.c */
 /* args: threads "many under way" "seen by others" "crossed streams" "calls in order" */
 /* libs: -ldl */
 /* env: CONFORM_FEW=1 */

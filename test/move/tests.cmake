@@ -1,0 +1,16 @@
+# The programs about order and those that copy much, with every copy but the smallest past the caches: those are the stores
+# that have no order of their own. And with none, which is the rule where a machine has no such stores.
+function(hbmesh_test_move way from folder stem n)
+    set(file ${CMAKE_SOURCE_DIR}/test/${folder}/${stem}.c)
+    hbmesh_test_says(env ${file} env)
+    set(name move/${way}_${stem})
+    hbmesh_test_launch(${name} ${file} move test-${folder}-${stem} ${n})
+    set_tests_properties(${name}@${n} PROPERTIES ENVIRONMENT "${test_environment};${env};SHMEM_NONTEMPORAL_FROM=${from}")
+endfunction()
+foreach(stem ordering signal rma strided mixed heap_realloc static_data plain_store)
+    hbmesh_test_move(past 0 spec ${stem} 3)
+endforeach()
+foreach(stem handover wakeup)
+    hbmesh_test_move(past 0 stress ${stem} 2)
+endforeach()
+hbmesh_test_move(within off stress handover 2)
