@@ -61,6 +61,7 @@ static struct mail {
     struct mail_message *waiting;             /* of a receive that waits */
 } mail;
 
+/* Collective, after shmem_init. */
 static inline void mail_open(void)
 {
     size_t n = (size_t)npes;
@@ -182,7 +183,6 @@ static inline int mail_take(void)
 /* Everything that can be done now. */
 static inline int mail_go_on(void)
 {
-    if (!mail.cells) mail_open();
     int out = mail_send_on(), in = mail_take();
     return out | in;
 }
@@ -269,7 +269,6 @@ static inline int MPI_Recv(void *data, int bytes, MPI_Datatype type, int from, i
 {
     (void)type, (void)comm;
     struct mail_message wanted = {.data = data, .total = (size_t)bytes, .from = from, .tag = tag}, **at;
-    if (!mail.cells) mail_open();
     while (!(wanted.into_receive && wanted.got == wanted.total)) {
         if (!wanted.into_receive && (at = mail_find(from, tag))) {
             mail.waiting = NULL;

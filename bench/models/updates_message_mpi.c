@@ -10,6 +10,7 @@
 #else
 #include "../apps/ranks.h"
 #define MODEL "message passing"
+static void mail_open(void) {}
 #endif
 #include "updates.h"
 
@@ -93,6 +94,7 @@ static void update_all(void)
 int main(int argc, char **argv)
 {
     job_begin(&argc, &argv);
+    mail_open();
     updates_set_up(argc, argv);
     outbox = need(calloc((size_t)npes, sizeof *outbox), "buckets");
     for (int rank = 0; rank < npes; rank++) outbox[rank].sending = MPI_REQUEST_NULL;
