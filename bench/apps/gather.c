@@ -12,12 +12,14 @@
 
 static void by_g(void)
 {
-    for (size_t k = 0; k < indices; k++) got[k] = shmem_ulong_g((unsigned long *)&table[place[k]], owner[k]);
+    for (size_t k = 0; k < indices; k++)
+        got[k] = shmem_ulong_g((unsigned long *)&table[place[k]], owner[k]);
 }
 
 static void by_get_nbi(void)
 {
-    for (size_t k = 0; k < indices; k++) shmem_uint64_get_nbi(&got[k], &table[place[k]], 1, owner[k]);
+    for (size_t k = 0; k < indices; k++)
+        shmem_uint64_get_nbi(&got[k], &table[place[k]], 1, owner[k]);
     shmem_quiet();
 }
 

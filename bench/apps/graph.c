@@ -33,7 +33,8 @@ static size_t on_demand(void)
     needed = find_needed();
     row_t *memory = need(malloc(needed.n * sizeof *memory + 1), "rows of others");
     fetched = memory;
-    for (int hop = 0; hop < HOPS; hop++) hop_on_demand(rows[hop % 2], rows[(hop + 1) % 2], memory);
+    for (int hop = 0; hop < HOPS; hop++)
+        hop_on_demand(rows[hop % 2], rows[(hop + 1) % 2], memory);
     free(memory);
     free_needed(&needed);
     return HOPS * needed.n;
@@ -45,7 +46,8 @@ static void gather_all(const row_t *own)
     shmem_fcollectmem(SHMEM_TEAM_WORLD, all, own, block * sizeof *own);
 #else
     static long p_sync[SHMEM_COLLECT_SYNC_SIZE];
-    for (int i = 0; i < SHMEM_COLLECT_SYNC_SIZE; i++) p_sync[i] = SHMEM_SYNC_VALUE;
+    for (int i = 0; i < SHMEM_COLLECT_SYNC_SIZE; i++)
+        p_sync[i] = SHMEM_SYNC_VALUE;
     shmem_barrier_all();
     shmem_fcollect32(all, own, block * FEATURES, 0, 0, npes, p_sync);
 #endif
@@ -65,7 +67,8 @@ int main(int argc, char **argv)
 {
     job_begin(&argc, &argv);
     graph_set_up(argc, argv);
-    for (int i = 0; i < 2; i++) rows[i] = job_memory(block * sizeof(row_t), "rows");
+    for (int i = 0; i < 2; i++)
+        rows[i] = job_memory(block * sizeof(row_t), "rows");
     all = job_memory((size_t)npes * block * sizeof(row_t), "all rows");
     aggregate_in_rounds("on demand", rows, on_demand);
     aggregate_in_rounds("gather of all", rows, by_gather);

@@ -16,8 +16,8 @@ static inline void graph_set_up(int argc, char **argv)
                (unsigned long long)edges, sizeof(row_t), HOPS);
 }
 
-/* Several times the same, as one time can be unlucky. hops() begins with the own rows in rows[0] and leaves what comes out
- * of the last hop in rows[HOPS % 2]; it returns how many rows it brought here. */
+/* Several times the same, as one time can be unlucky. hops() begins with the own rows in rows[0] and leaves what comes
+ * out of the last hop in rows[HOPS % 2]; it returns how many rows it brought here. */
 static inline void aggregate_in_rounds(const char *series, row_t *const rows[2], size_t (*hops)(void))
 {
     double took[ROUNDS];

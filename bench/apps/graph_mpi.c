@@ -23,7 +23,8 @@ int main(int argc, char **argv)
 {
     job_begin(&argc, &argv);
     graph_set_up(argc, argv);
-    for (int i = 0; i < 2; i++) rows[i] = job_memory(block * sizeof(row_t), "rows");
+    for (int i = 0; i < 2; i++)
+        rows[i] = job_memory(block * sizeof(row_t), "rows");
     all = job_memory((size_t)npes * block * sizeof(row_t), "all rows");
     aggregate_in_rounds("gather of all", rows, by_gather);
     job_end();

@@ -1,9 +1,10 @@
-/* Random access updates (GUPS): every PE changes words of a table that is spread over all, millions of them, in no order.
+/* Random access updates (GUPS): every PE changes words of a table that is spread over all, millions of them, in no
+ * order.
  *
  *     oshcc -O2 gups.c -o gups && oshrun -n 2 gups [log2-of-words [batches]]
  *
- * By atomic_xor, by atomic_add, by p, and by a get and a put of the changed word. The last is the classic benchmark's way
- * and may lose an update where two PEs meet in a word: one word in a hundred may be wrong in the end, as there. */
+ * By atomic_xor, by atomic_add, by p, and by a get and a put of the changed word. The last is the classic benchmark's
+ * way and may lose an update where two PEs meet in a word: one word in a hundred may be wrong in the end, as there. */
 #include "pes.h"
 #include "gups.h"
 
@@ -33,7 +34,8 @@ static size_t run(void (*one)(struct update), double *took)
     double begin = job_clock();
     size_t done = 0;
     for (size_t b = 0; b < batches && seconds_now() - begin < most_seconds; b++, done += BATCH)
-        for (size_t k = done; k < done + BATCH; k++) one(update_number(k));
+        for (size_t k = done; k < done + BATCH; k++)
+            one(update_number(k));
     shmem_quiet();
     *took = job_took(begin);
     return done;
@@ -42,7 +44,8 @@ static size_t run(void (*one)(struct update), double *took)
 static void undo(void (*one)(struct update), size_t done)
 {
     job_barrier();
-    for (size_t k = 0; k < done; k++) one(update_number(k));
+    for (size_t k = 0; k < done; k++)
+        one(update_number(k));
 }
 
 static void by_atomic_xor(void)
@@ -73,8 +76,8 @@ static void by_p(void)
         struct update u = update_number(k);
         uint64_t is = shmem_ulong_g(place(u), u.pe);
         if (is != replacement(u))
-            job_fail("gups, p: word %zu of PE %d is %016llx and should be %016llx", u.word, u.pe, (unsigned long long)is,
-                     (unsigned long long)replacement(u));
+            job_fail("gups, p: word %zu of PE %d is %016llx and should be %016llx", u.word, u.pe,
+                     (unsigned long long)is, (unsigned long long)replacement(u));
     }
     undo(undo_p, done);
     must_be_undone("p", 0);

@@ -1,8 +1,9 @@
-/* Random access updates: the stream of them, and what the tables must hold afterwards. Included behind pes.h or ranks.h.
+/* Random access updates: the stream of them, and what the tables must hold afterwards. Included behind pes.h or
+ * ranks.h.
  *
- * Update k of a PE goes to a place that mix() says, by a number that says it, too. All ways of updating begin with the same
- * tables. First the updates are done, in the time that is measured, and something is compared that would differ if one of
- * them were lost or done twice. Then they are undone, and every word must be what it was. */
+ * Update k of a PE goes to a place that mix() says, by a number that says it, too. All ways of updating begin with the
+ * same tables. First the updates are done, in the time that is measured, and something is compared that would differ if
+ * one of them were lost or done twice. Then they are undone, and every word must be what it was. */
 #ifndef GUPS_H
 #define GUPS_H
 
@@ -29,7 +30,8 @@ static inline uint64_t original(int pe, size_t word) { return mix((uint64_t)pe <
 
 static inline void fill_table(void)
 {
-    for (size_t i = 0; i < words; i++) table[i] = original(me, i);
+    for (size_t i = 0; i < words; i++)
+        table[i] = original(me, i);
     job_barrier();
 }
 
@@ -37,7 +39,8 @@ static inline uint64_t count_changed(void)
 {
     uint64_t changed = 0;
     job_barrier();
-    for (size_t i = 0; i < words; i++) changed += table[i] != original(me, i);
+    for (size_t i = 0; i < words; i++)
+        changed += table[i] != original(me, i);
     return job_sum(changed);
 }
 
@@ -46,7 +49,8 @@ static inline uint64_t sum_of_changes(void)
 {
     uint64_t sum = 0;
     job_barrier();
-    for (size_t i = 0; i < words; i++) sum += table[i] - original(me, i);
+    for (size_t i = 0; i < words; i++)
+        sum += table[i] - original(me, i);
     return job_sum(sum);
 }
 
@@ -54,21 +58,24 @@ static inline uint64_t xor_of_changes(void)
 {
     uint64_t all = 0;
     job_barrier();
-    for (size_t i = 0; i < words; i++) all ^= table[i] ^ original(me, i);
+    for (size_t i = 0; i < words; i++)
+        all ^= table[i] ^ original(me, i);
     return job_xor(all);
 }
 
 static inline uint64_t sum_of_updates(size_t done)
 {
     uint64_t sum = 0;
-    for (size_t k = 0; k < done; k++) sum += update_number(k).value;
+    for (size_t k = 0; k < done; k++)
+        sum += update_number(k).value;
     return job_sum(sum);
 }
 
 static inline uint64_t xor_of_updates(size_t done)
 {
     uint64_t all = 0;
-    for (size_t k = 0; k < done; k++) all ^= update_number(k).value;
+    for (size_t k = 0; k < done; k++)
+        all ^= update_number(k).value;
     return job_xor(all);
 }
 
@@ -89,8 +96,9 @@ static inline void must_be_undone(const char *series, uint64_t allowed)
 static inline void must_be_equal(const char *series, uint64_t is, uint64_t should)
 {
     if (is != should)
-        job_fail("gups, %s: all changes together are %016llx, all updates together %016llx: updates were lost or done twice",
-                 series, (unsigned long long)is, (unsigned long long)should);
+        job_fail(
+            "gups, %s: all changes together are %016llx, all updates together %016llx: updates were lost or done twice",
+            series, (unsigned long long)is, (unsigned long long)should);
 }
 
 static inline void gups_set_up(int argc, char **argv)
@@ -99,7 +107,9 @@ static inline void gups_set_up(int argc, char **argv)
     batches = size_argument(argc, argv, 2, "batches of 1024 updates of each PE, at most", 256, 1 << 20);
     words = (size_t)1 << log_words;
     table = job_memory(words * sizeof *table, "the table");
-    if (me == 0) printf("# gups: %s, %d PEs, %zu words each, at most %zu updates each\n", JOB_MODEL, npes, words, batches * BATCH);
+    if (me == 0)
+        printf("# gups: %s, %d PEs, %zu words each, at most %zu updates each\n", JOB_MODEL, npes, words,
+               batches * BATCH);
 }
 
 #endif

@@ -2,8 +2,8 @@
  *
  *     mpicc -O2 gups_mpi.c -o gups_mpi && mpirun -n 2 gups_mpi [log2-of-words [batches]]
  *
- * By MPI_Accumulate with XOR and with SUM in one epoch for all, and by buckets: updates are sorted by owner, exchanged with
- * MPI_Alltoallv, and each owner applies what it got. */
+ * By MPI_Accumulate with XOR and with SUM in one epoch for all, and by buckets: updates are sorted by owner, exchanged
+ * with MPI_Alltoallv, and each owner applies what it got. */
 #include "ranks.h"
 #include "gups.h"
 
@@ -26,7 +26,8 @@ static size_t accumulate(size_t most, double limit, MPI_Op op, int sign, double 
     return done;
 }
 
-static void by_accumulate(const char *series, MPI_Op op, int undo_sign, uint64_t (*changes)(void), uint64_t (*updates)(size_t))
+static void by_accumulate(const char *series, MPI_Op op, int undo_sign, uint64_t (*changes)(void),
+                          uint64_t (*updates)(size_t))
 {
     double took, ignored;
     size_t done = accumulate(batches, most_seconds, op, 1, &took);
@@ -45,14 +46,16 @@ struct pair {
 
 static struct pair *sorted, *arrived;
 static int *counts, *starts, *counts_in, *starts_in; /* in numbers of 8 bytes */
-static int *header, *header_in;                      /* for each rank: how many numbers, and whether the sender's time is over */
+static int *header, *header_in; /* for each rank: how many numbers, and whether the sender's time is over */
 
 static void sort_batch(size_t first)
 {
     int at = 0;
     memset(counts, 0, (size_t)npes * sizeof *counts);
-    for (size_t k = 0; k < BATCH; k++) counts[update_number(first + k).pe] += 2;
-    for (int r = 0; r < npes; at += counts[r++]) starts[r] = at;
+    for (size_t k = 0; k < BATCH; k++)
+        counts[update_number(first + k).pe] += 2;
+    for (int r = 0; r < npes; at += counts[r++])
+        starts[r] = at;
     int *fill = header_in; /* free until the exchange */
     memcpy(fill, starts, (size_t)npes * sizeof *fill);
     for (size_t k = 0; k < BATCH; k++) {
@@ -66,7 +69,8 @@ static void sort_batch(size_t first)
 static int exchange(int over)
 {
     int any = 0, at = 0;
-    for (int r = 0; r < npes; r++) header[2 * r] = counts[r], header[2 * r + 1] = over;
+    for (int r = 0; r < npes; r++)
+        header[2 * r] = counts[r], header[2 * r + 1] = over;
     MPI_Alltoall(header, 2, MPI_INT, header_in, 2, MPI_INT, MPI_COMM_WORLD);
     for (int r = 0; r < npes; at += counts_in[r++]) {
         counts_in[r] = header_in[2 * r];
@@ -74,7 +78,8 @@ static int exchange(int over)
         starts_in[r] = at;
     }
     MPI_Alltoallv(sorted, counts, starts, MPI_UINT64_T, arrived, counts_in, starts_in, MPI_UINT64_T, MPI_COMM_WORLD);
-    for (int i = 0; i < at / 2; i++) table[arrived[i].word] ^= arrived[i].value;
+    for (int i = 0; i < at / 2; i++)
+        table[arrived[i].word] ^= arrived[i].value;
     return any;
 }
 

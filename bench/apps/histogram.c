@@ -12,13 +12,15 @@
 
 static void by_atomic_inc(void)
 {
-    for (size_t k = 0; k < indices; k++) shmem_long_atomic_inc(&counters[place[k]], owner[k]);
+    for (size_t k = 0; k < indices; k++)
+        shmem_long_atomic_inc(&counters[place[k]], owner[k]);
     shmem_quiet();
 }
 
 static void by_fetch_inc(void)
 {
-    for (size_t k = 0; k < indices; k++) shmem_long_atomic_fetch_add(&counters[place[k]], 1, owner[k]);
+    for (size_t k = 0; k < indices; k++)
+        shmem_long_atomic_fetch_add(&counters[place[k]], 1, owner[k]);
 }
 
 #ifdef SHMEMX_HBMESH_MAJOR
@@ -41,7 +43,8 @@ int main(int argc, char **argv)
     count_in_rounds("atomic_fetch_add", by_fetch_inc);
 #ifdef SHMEMX_HBMESH_MAJOR
     ones = need(malloc(indices * sizeof *ones), "ones");
-    for (size_t k = 0; k < indices; k++) ones[k] = 1;
+    for (size_t k = 0; k < indices; k++)
+        ones[k] = 1;
     count_in_rounds("scatter_add", by_scatter_add);
 #endif
     job_end();

@@ -1,6 +1,7 @@
-/* A histogram in the manner of bale with MPI: indices sorted by owner, exchanged with MPI_Alltoallv, counted by the owner.
+/* A histogram in the manner of bale with MPI: indices sorted by owner, exchanged with MPI_Alltoallv, counted by the
+ * owner.
  *
- *     mpicc -O2 histogram_mpi.c -o histogram_mpi && mpirun -n 2 histogram_mpi [indices-of-each-rank [counters-of-each-rank]]
+ *     mpicc -O2 histogram_mpi.c -o histogram_mpi && mpirun -n 2 histogram_mpi [indices [counters]] # of each rank
  */
 #include "ranks.h"
 #include "spread.h"
@@ -10,7 +11,8 @@
 static void by_alltoallv(void)
 {
     exchange_places();
-    for (int i = 0; i < asked; i++) counters[from_others[i]]++;
+    for (int i = 0; i < asked; i++)
+        counters[from_others[i]]++;
 }
 
 int main(int argc, char **argv)

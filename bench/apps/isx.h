@@ -1,7 +1,7 @@
 /* An integer sort in the manner of ISx: the keys and the work of one PE. Included behind pes.h or ranks.h.
  *
- * Keys are evenly spread over a range that is divided among the PEs. Each PE sorts its own by owner, all exchange them, and
- * each sorts what it got. The exchange is what is measured besides the whole. */
+ * Keys are evenly spread over a range that is divided among the PEs. Each PE sorts its own by owner, all exchange them,
+ * and each sorts what it got. The exchange is what is measured besides the whole. */
 #ifndef ISX_H
 #define ISX_H
 
@@ -34,10 +34,14 @@ static inline void sort_by_owner(void)
 {
     size_t at = 0;
     memset(count, 0, (size_t)npes * sizeof *count);
-    for (size_t i = 0; i < keys; i++) count[owner_of(key[i])]++;
-    for (int pe = 0; pe < npes; at += count[pe++]) start[pe] = at;
-    for (size_t i = 0; i < keys; i++) by_owner[start[owner_of(key[i])]++] = key[i];
-    for (int pe = 0; pe < npes; pe++) start[pe] -= count[pe];
+    for (size_t i = 0; i < keys; i++)
+        count[owner_of(key[i])]++;
+    for (int pe = 0; pe < npes; at += count[pe++])
+        start[pe] = at;
+    for (size_t i = 0; i < keys; i++)
+        by_owner[start[owner_of(key[i])]++] = key[i];
+    for (int pe = 0; pe < npes; pe++)
+        start[pe] -= count[pe];
 }
 
 static inline void sort_by_digit(const uint32_t *from, uint32_t *to, size_t n, int shift)
@@ -45,13 +49,15 @@ static inline void sort_by_digit(const uint32_t *from, uint32_t *to, size_t n, i
     static uint32_t at[DIGITS];
     uint32_t sum = 0;
     memset(at, 0, sizeof at);
-    for (size_t i = 0; i < n; i++) at[from[i] >> shift & (DIGITS - 1)]++;
+    for (size_t i = 0; i < n; i++)
+        at[from[i] >> shift & (DIGITS - 1)]++;
     for (int d = 0; d < DIGITS; d++) {
         uint32_t here = at[d];
         at[d] = sum;
         sum += here;
     }
-    for (size_t i = 0; i < n; i++) to[at[from[i] >> shift & (DIGITS - 1)]++] = from[i];
+    for (size_t i = 0; i < n; i++)
+        to[at[from[i] >> shift & (DIGITS - 1)]++] = from[i];
 }
 
 static inline void sort_own(uint32_t *k, size_t n)

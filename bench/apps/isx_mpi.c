@@ -12,9 +12,11 @@ static size_t exchange_keys(void)
 {
     int n = npes, *out = numbers, *out_at = numbers + n, *in = numbers + 2 * n, *in_at = numbers + 3 * n;
     size_t all = 0;
-    for (int r = 0; r < n; r++) out[r] = (int)count[r], out_at[r] = (int)start[r];
+    for (int r = 0; r < n; r++)
+        out[r] = (int)count[r], out_at[r] = (int)start[r];
     MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD);
-    for (int r = 0; r < n; all += (size_t)in[r++]) in_at[r] = (int)all;
+    for (int r = 0; r < n; all += (size_t)in[r++])
+        in_at[r] = (int)all;
     if (all > room) job_fail("isx: rank %d gets more than the %zu keys there is room for", me, room);
     MPI_Alltoallv(by_owner, out, out_at, MPI_UINT32_T, arrived, in, in_at, MPI_UINT32_T, MPI_COMM_WORLD);
     return all;

@@ -1,5 +1,5 @@
-/* The job as OpenSHMEM has it: who is here, sums and maxima over all, a clock that starts and stops at barriers. The calls
- * are those of OpenSHMEM 1.4; ranks.h gives the same functions on MPI. */
+/* The job as OpenSHMEM has it: who is here, sums and maxima over all, a clock that starts and stops at barriers. The
+ * calls are those of OpenSHMEM 1.4; ranks.h gives the same functions on MPI. */
 #ifndef PES_H
 #define PES_H
 
@@ -29,7 +29,8 @@ static inline void job_fail(const char *format, ...)
 static inline void *job_memory(size_t bytes, const char *what)
 {
     void *memory = shmem_calloc((bytes + 63) / 64, 64);
-    if (!memory) job_fail("shmem_calloc: no room for %zu bytes of %s: raise SHMEM_SYMMETRIC_SIZE or ask for less", bytes, what);
+    if (!memory)
+        job_fail("shmem_calloc: no room for %zu bytes of %s: raise SHMEM_SYMMETRIC_SIZE or ask for less", bytes, what);
     return memory;
 }
 
@@ -52,7 +53,8 @@ static inline void job_end(void)
 static inline void job_share(uint64_t word)
 {
     shmem_barrier_all();
-    for (int pe = 0; pe < npes; pe++) shmem_ulong_p((unsigned long *)&job_words[me], word, pe);
+    for (int pe = 0; pe < npes; pe++)
+        shmem_ulong_p((unsigned long *)&job_words[me], word, pe);
     shmem_barrier_all();
 }
 
@@ -60,7 +62,8 @@ static inline uint64_t job_sum(uint64_t word)
 {
     uint64_t sum = 0;
     job_share(word);
-    for (int pe = 0; pe < npes; pe++) sum += job_words[pe];
+    for (int pe = 0; pe < npes; pe++)
+        sum += job_words[pe];
     return sum;
 }
 
@@ -68,7 +71,8 @@ static inline uint64_t job_xor(uint64_t word)
 {
     uint64_t all = 0;
     job_share(word);
-    for (int pe = 0; pe < npes; pe++) all ^= job_words[pe];
+    for (int pe = 0; pe < npes; pe++)
+        all ^= job_words[pe];
     return all;
 }
 

@@ -1,5 +1,5 @@
-/* A table that is spread over all PEs, and indices into it without order: what histogram and gather work on, as in bale.
- * Element i of the whole is element i / PEs at PE i % PEs. Included behind pes.h or ranks.h. */
+/* A table that is spread over all PEs, and indices into it without order: what histogram and gather work on, as in
+ * bale. Element i of the whole is element i / PEs at PE i % PEs. Included behind pes.h or ranks.h. */
 #ifndef SPREAD_H
 #define SPREAD_H
 
@@ -25,7 +25,8 @@ static inline void spread_set_up(const char *name, int argc, char **argv)
         place[k] = (size_t)(i / (uint64_t)npes);
         owner[k] = (int)(i % (uint64_t)npes);
     }
-    if (me == 0) printf("# %s: %s, %d PEs, %zu indices and %zu elements each\n", name, JOB_MODEL, npes, indices, elements);
+    if (me == 0)
+        printf("# %s: %s, %d PEs, %zu indices and %zu elements each\n", name, JOB_MODEL, npes, indices, elements);
 }
 
 static inline void report_spread(const char *table, const char *series, double *took)

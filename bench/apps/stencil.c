@@ -6,7 +6,7 @@
 #include "stencil.h"
 #include "tell.h"
 
-/* Edges that came, two for each side: a neighbour may be one step ahead, and not two, as it needs this PE's edge first. */
+/* Edges that came, two for each side: a neighbour may be one step ahead, and not two, as it needs an edge from here. */
 static double *arrived[2][SIDES];
 static flag_t *here; /* for each side: the steps whose edges are here */
 static double *packed;
@@ -15,7 +15,8 @@ static void make_inbox(void)
 {
     size_t edge = side + 8;
     double *all = job_memory(2 * SIDES * edge * sizeof *all, "edges");
-    for (int i = 0; i < 2 * SIDES; i++) arrived[i / SIDES][i % SIDES] = all + (size_t)i * edge;
+    for (int i = 0; i < 2 * SIDES; i++)
+        arrived[i / SIDES][i % SIDES] = all + (size_t)i * edge;
     here = job_memory(SIDES * sizeof *here, "signals");
     packed = need(malloc(edge * sizeof *packed), "an edge");
 }
@@ -27,7 +28,8 @@ static void send_edges(size_t step)
         if (neighbour[s] < 0) continue;
         const double *edge = own_edge(s);
         if (edge_step(s) != 1) pack_edge(s, packed), edge = packed;
-        put_and_tell(arrived[step % 2][opposite[s]], edge, edge_cells(s) * sizeof *edge, &here[opposite[s]], step + 1, neighbour[s]);
+        put_and_tell(arrived[step % 2][opposite[s]], edge, edge_cells(s) * sizeof *edge, &here[opposite[s]], step + 1,
+                     neighbour[s]);
     }
 }
 

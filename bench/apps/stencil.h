@@ -1,7 +1,7 @@
 /* A 2-D stencil: the grid, its parts, and one step on a part. Included behind pes.h or ranks.h.
  *
- * The grid has a border of zeros that stays. PEs stand in a rectangle as square as their number allows; each has a part of
- * the grid with a frame of one cell around it, where the edges of its neighbours' parts come. */
+ * The grid has a border of zeros that stays. PEs stand in a rectangle as square as their number allows; each has a part
+ * of the grid with a frame of one cell around it, where the edges of its neighbours' parts come. */
 #ifndef STENCIL_H
 #define STENCIL_H
 
@@ -9,20 +9,25 @@ enum side { NORTH, SOUTH, WEST, EAST, SIDES };
 
 static const enum side opposite[SIDES] = {SOUTH, NORTH, EAST, WEST};
 
-static size_t side, steps;             /* of the whole grid */
-static int down, across;               /* PEs */
-static int neighbour[SIDES];           /* PE, or -1 at the border */
+static size_t side, steps;              /* of the whole grid */
+static int down, across;                /* PEs */
+static int neighbour[SIDES];            /* PE, or -1 at the border */
 static size_t top, left, rows, columns; /* this PE's part */
-static size_t stride;                  /* cells from a row to the next, frame included */
+static size_t stride;                   /* cells from a row to the next, frame included */
 static double *now_cells, *next_cells;
 
-static inline double first_value(size_t row, size_t column) { return (double)(mix(row << 32 ^ column) >> 40) / (1 << 24); }
+static inline double first_value(size_t row, size_t column)
+{
+    return (double)(mix(row << 32 ^ column) >> 40) / (1 << 24);
+}
 static inline size_t from_share(size_t n, int shares, int which) { return n * (size_t)which / (size_t)shares; }
 
 static inline void choose_part(void)
 {
-    for (down = 1; down * down <= npes; down++) continue;
-    while (npes % --down) continue;
+    for (down = 1; down * down <= npes; down++)
+        continue;
+    while (npes % --down)
+        continue;
     across = npes / down;
     int y = me / across, x = me % across;
     neighbour[NORTH] = y > 0 ? me - across : -1;
@@ -43,11 +48,13 @@ static inline void stencil_set_up(int argc, char **argv)
     now_cells = need(calloc((rows + 2) * stride, sizeof *now_cells), "the grid");
     next_cells = need(calloc((rows + 2) * stride, sizeof *next_cells), "the grid");
     for (size_t i = 0; i < rows; i++)
-        for (size_t k = 0; k < columns; k++) now_cells[(i + 1) * stride + k + 1] = first_value(top + i, left + k);
-    if (me == 0) printf("# stencil: %s, %d x %d PEs, %zu x %zu cells, %zu steps\n", JOB_MODEL, down, across, side, side, steps);
+        for (size_t k = 0; k < columns; k++)
+            now_cells[(i + 1) * stride + k + 1] = first_value(top + i, left + k);
+    if (me == 0)
+        printf("# stencil: %s, %d x %d PEs, %zu x %zu cells, %zu steps\n", JOB_MODEL, down, across, side, side, steps);
 }
 
-/* One step of a part with its frame. The same code for the parts and for the whole: the results are equal bit for bit. */
+/* One step of a part with its frame. It is the same code for the parts and for the whole: equal bit for bit. */
 __attribute__((noinline)) static void step_cells(const double *is, double *out, size_t n_rows, size_t n_columns)
 {
     size_t width = n_columns + 2;
@@ -83,28 +90,34 @@ static inline double *frame_edge(enum side s)
 static inline void pack_edge(enum side s, double *to)
 {
     const double *from = own_edge(s);
-    for (size_t i = 0, n = edge_cells(s), by = edge_step(s); i < n; i++) to[i] = from[i * by];
+    for (size_t i = 0, n = edge_cells(s), by = edge_step(s); i < n; i++)
+        to[i] = from[i * by];
 }
 
 static inline void unpack_edge(enum side s, const double *from)
 {
     double *to = frame_edge(s);
-    for (size_t i = 0, n = edge_cells(s), by = edge_step(s); i < n; i++) to[i * by] = from[i];
+    for (size_t i = 0, n = edge_cells(s), by = edge_step(s); i < n; i++)
+        to[i * by] = from[i];
 }
 
 /* Every PE does the whole alone and compares its part. */
 static inline void must_be_serial(void)
 {
     size_t width = side + 2;
-    double *is = need(calloc(width * width, sizeof *is), "the whole grid"), *out = need(calloc(width * width, sizeof *out), "the whole grid");
+    double *is = need(calloc(width * width, sizeof *is), "the whole grid"),
+           *out = need(calloc(width * width, sizeof *out), "the whole grid");
     for (size_t i = 0; i < side; i++)
-        for (size_t k = 0; k < side; k++) is[(i + 1) * width + k + 1] = first_value(i, k);
-    for (size_t s = 0; s < steps; s++, swap_cells(&is, &out)) step_cells(is, out, side, side);
+        for (size_t k = 0; k < side; k++)
+            is[(i + 1) * width + k + 1] = first_value(i, k);
+    for (size_t s = 0; s < steps; s++, swap_cells(&is, &out))
+        step_cells(is, out, side, side);
     for (size_t i = 0; i < rows; i++)
         for (size_t k = 0; k < columns; k++) {
             double part = now_cells[(i + 1) * stride + k + 1], whole = is[(top + i + 1) * width + left + k + 1];
             if (part != whole)
-                job_fail("stencil: cell %zu of row %zu is %.17g, one PE alone has %.17g", left + k, top + i, part, whole);
+                job_fail("stencil: cell %zu of row %zu is %.17g, one PE alone has %.17g", left + k, top + i, part,
+                         whole);
         }
     free(is);
     free(out);

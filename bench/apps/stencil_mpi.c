@@ -9,7 +9,8 @@
 static void shift_edges(enum side to, double *packed, double *arrived)
 {
     enum side from = opposite[to];
-    int out = neighbour[to] < 0 ? MPI_PROC_NULL : neighbour[to], in = neighbour[from] < 0 ? MPI_PROC_NULL : neighbour[from];
+    int out = neighbour[to] < 0 ? MPI_PROC_NULL : neighbour[to],
+        in = neighbour[from] < 0 ? MPI_PROC_NULL : neighbour[from];
     int n = (int)edge_cells(to);
     if (edge_step(to) == 1) {
         MPI_Sendrecv(own_edge(to), n, MPI_DOUBLE, out, to, frame_edge(from), n, MPI_DOUBLE, in, to, MPI_COMM_WORLD,
@@ -28,7 +29,8 @@ int main(int argc, char **argv)
     double *packed = need(malloc(2 * side * sizeof *packed), "edges");
     double begin = job_clock();
     for (size_t step = 0; step < steps; step++, swap_cells(&now_cells, &next_cells)) {
-        for (enum side to = NORTH; to < SIDES; to++) shift_edges(to, packed, packed + side);
+        for (enum side to = NORTH; to < SIDES; to++)
+            shift_edges(to, packed, packed + side);
         step_cells(now_cells, next_cells, rows, columns);
     }
     double took = job_took(begin);

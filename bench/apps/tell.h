@@ -1,5 +1,5 @@
-/* Data, and a flag that says it is there: by put-with-signal, or by what OpenSHMEM 1.4 has for it. Flags only grow, and each
- * is written by one PE. Included behind pes.h. */
+/* Data, and a flag that says it is there: by put-with-signal, or by what OpenSHMEM 1.4 has for it. Flags only grow, and
+ * each is written by one PE. Included behind pes.h. */
 #ifndef TELL_H
 #define TELL_H
 

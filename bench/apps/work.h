@@ -1,5 +1,5 @@
-/* What all applications share, whatever they communicate by: the clock, random numbers, sizes from the command line, and
- * the lines that bench/run.py reads: table, series, x, value and unit with tabs between them. Comments begin with #. */
+/* What all applications share, whatever they communicate by: the clock, random numbers, sizes from the command line,
+ * and the lines that bench/run.py reads: table, series, x, value and unit, with tabs between; comments begin with #. */
 #ifndef WORK_H
 #define WORK_H
 
@@ -32,7 +32,8 @@ static inline size_t size_argument(int argc, char **argv, int at, const char *wh
     char *end;
     unsigned long long value = strtoull(argv[at], &end, 10);
     if (*argv[at] >= '0' && *argv[at] <= '9' && !*end && value >= 1 && value <= most) return (size_t)value;
-    fprintf(stderr, "%s: argument %d, %s, is '%s': give a whole number from 1 to %zu\n", argv[0], at, what, argv[at], most);
+    fprintf(stderr, "%s: argument %d, %s, is '%s': give a whole number from 1 to %zu\n", argv[0], at, what, argv[at],
+            most);
     exit(2);
 }
 

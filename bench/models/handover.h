@@ -1,5 +1,6 @@
-/* The job "handover": blocks of keys and values from a PE that fills them (prefill) to the PE that goes on with them (decode),
- * one after the other. The first half of the PEs produce, each for one PE of the second half; of an odd number one rests.
+/* The job "handover": blocks of keys and values from a PE that fills them (prefill) to the PE that goes on with them
+ * (decode), one after the other. The first half of the PEs produce, each for one PE of the second half; of an odd
+ * number one rests.
  *
  *     PROGRAM [blocks-of-each-producer [KiB-of-a-block]]
  *
@@ -23,14 +24,16 @@ static inline size_t block_bytes(void) { return words * sizeof(uint64_t); }
 static inline void fill_block(uint64_t *block, int producer, size_t number)
 {
     uint64_t base = mix((uint64_t)producer << 40 ^ number);
-    for (size_t i = 0; i < words; i++) block[i] = base + i * 0x9e3779b97f4a7c15ull;
+    for (size_t i = 0; i < words; i++)
+        block[i] = base + i * 0x9e3779b97f4a7c15ull;
 }
 
 /* Every word counts, with its place and with the place of its block. */
 static inline uint64_t digest_block(const uint64_t *block, size_t number)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < words; i++) sum += block[i] ^ i * 0xd6e8feb86659fd93ull;
+    for (size_t i = 0; i < words; i++)
+        sum += block[i] ^ i * 0xd6e8feb86659fd93ull;
     return mix(sum ^ mix(number));
 }
 
@@ -42,7 +45,8 @@ static inline void handover_set_up(int argc, char **argv)
     blocks = size_argument(argc, argv, 1, "the blocks of each producer", 256, 1 << 24);
     words = size_argument(argc, argv, 2, "the KiB of a block", 64, 1 << 20) * 128;
     if (me == 0)
-        printf("# handover: %s, %d PEs, %d pairs, %zu blocks of %zu KiB each\n", JOB_MODEL, npes, pairs(), blocks, words / 128);
+        printf("# handover: %s, %d PEs, %d pairs, %zu blocks of %zu KiB each\n", JOB_MODEL, npes, pairs(), blocks,
+               words / 128);
 }
 
 static inline void must_be_consumed(const char *model)

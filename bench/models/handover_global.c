@@ -1,4 +1,5 @@
-/* Hand-over in global memory: the producer leaves each block in its own memory and says so, the consumer reads it from there.
+/* Hand-over in global memory: the producer leaves each block in its own memory and says so, the consumer reads it from
+ * there.
  *
  *     oshcc -O2 handover_global.c -o h && oshrun -n 2 h [blocks-of-each-producer [KiB-of-a-block]]
  */
@@ -49,7 +50,8 @@ int main(int argc, char **argv)
     job_begin(&argc, &argv);
     handover_set_up(argc, argv);
     block = need(malloc(block_bytes()), "a block");
-    for (int i = 0; i < DEPTH; i++) ring[i] = job_memory(block_bytes(), "blocks");
+    for (int i = 0; i < DEPTH; i++)
+        ring[i] = job_memory(block_bytes(), "blocks");
     ready = job_memory(sizeof *ready, "a flag");
     taken = job_memory(sizeof *taken, "a flag");
     run_handover("global memory", hand_over);

@@ -21,12 +21,14 @@ enum { TAGS = 32768 };
 static void produce_all(void)
 {
     MPI_Request sending[DEPTH];
-    for (int i = 0; i < DEPTH; i++) sending[i] = MPI_REQUEST_NULL;
+    for (int i = 0; i < DEPTH; i++)
+        sending[i] = MPI_REQUEST_NULL;
     for (size_t k = 0; k < blocks; k++) {
         MPI_Wait(&sending[k % DEPTH], MPI_STATUS_IGNORE);
         produce(block[k % DEPTH], k);
         moved(block_bytes());
-        MPI_Isend(block[k % DEPTH], (int)block_bytes(), MPI_BYTE, partner(), (int)(k % TAGS), MPI_COMM_WORLD, &sending[k % DEPTH]);
+        MPI_Isend(block[k % DEPTH], (int)block_bytes(), MPI_BYTE, partner(), (int)(k % TAGS), MPI_COMM_WORLD,
+                  &sending[k % DEPTH]);
     }
     MPI_Waitall(DEPTH, sending, MPI_STATUSES_IGNORE);
 }
@@ -51,7 +53,8 @@ int main(int argc, char **argv)
     job_begin(&argc, &argv);
     mail_open();
     handover_set_up(argc, argv);
-    for (int i = 0; i < DEPTH; i++) block[i] = need(malloc(block_bytes()), "blocks");
+    for (int i = 0; i < DEPTH; i++)
+        block[i] = need(malloc(block_bytes()), "blocks");
     run_handover(MODEL, hand_over);
     job_end();
     return 0;

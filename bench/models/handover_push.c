@@ -46,7 +46,8 @@ int main(int argc, char **argv)
     job_begin(&argc, &argv);
     handover_set_up(argc, argv);
     block = need(malloc(block_bytes()), "a block");
-    for (int i = 0; i < DEPTH; i++) ring[i] = job_memory(block_bytes(), "blocks");
+    for (int i = 0; i < DEPTH; i++)
+        ring[i] = job_memory(block_bytes(), "blocks");
     pushed = job_memory(sizeof *pushed, "a flag");
     taken = job_memory(sizeof *taken, "a flag");
     run_handover("push", hand_over);

@@ -1,5 +1,6 @@
-/* Message passing on top of symmetric memory: as much of MPI as the message passing programs here use, with MPI's names and
- * rules. A receive takes the first message whose sender and tag match; messages of one sender do not overtake each other.
+/* Message passing on top of symmetric memory: as much of MPI as the message passing programs here use, with MPI's names
+ * and rules. A receive takes the first message whose sender and tag match; messages of one sender do not overtake each
+ * other.
  *
  * Each PE has a ring of cells for each sender. A message travels in one or several cells, is put together again at the
  * receiver, and lies there until a receive matches it. A receive that already waits gets it straight into its buffer. A
@@ -52,11 +53,11 @@ typedef struct {
 #define MPI_STATUSES_IGNORE ((MPI_Status *)NULL)
 
 static struct mail {
-    struct mail_cell *cells;      /* symmetric: MAIL_CELLS for each sender */
-    flag_t *arrived, *freed;      /* symmetric: by sender, cells that came; by receiver, cells of ours that are free again */
-    flag_t *written, *taken;      /* cells sent to each, cells taken from each */
-    struct mail_send **first_out; /* to each: what did not fit yet */
-    struct mail_message **coming; /* from each: what has begun to come */
+    struct mail_cell *cells; /* symmetric: MAIL_CELLS for each sender */
+    flag_t *arrived, *freed; /* symmetric: by sender, cells that came; by receiver, cells of ours that are free again */
+    flag_t *written, *taken; /* cells sent to each, cells taken from each */
+    struct mail_send **first_out;             /* to each: what did not fit yet */
+    struct mail_message **coming;             /* from each: what has begun to come */
     struct mail_message *first_in, **last_in; /* complete, and not received yet */
     struct mail_message *waiting;             /* of a receive that waits */
 } mail;
@@ -102,7 +103,8 @@ static inline void mail_write_cell(struct mail_send *s)
 static inline int mail_write(struct mail_send *s)
 {
     int any = 0;
-    while (!s->done && mail_has_room(s->to)) mail_write_cell(s), any = 1;
+    while (!s->done && mail_has_room(s->to))
+        mail_write_cell(s), any = 1;
     return any;
 }
 
@@ -145,8 +147,10 @@ static inline struct mail_message *mail_unlink(struct mail_message **at)
 static inline struct mail_message *mail_begin(int from, const struct mail_cell *cell)
 {
     struct mail_message it = {.total = cell->total, .tag = (int)cell->tag, .from = from}, *wanted = mail.waiting;
-    if (wanted && !wanted->into_receive && mail_matches(&it, wanted->from, wanted->tag) && !mail_find(wanted->from, wanted->tag)) {
-        if (it.total > wanted->total) job_fail("mailbox: a message of %zu bytes comes to a receive of %zu", it.total, wanted->total);
+    if (wanted && !wanted->into_receive && mail_matches(&it, wanted->from, wanted->tag) &&
+        !mail_find(wanted->from, wanted->tag)) {
+        if (it.total > wanted->total)
+            job_fail("mailbox: a message of %zu bytes comes to a receive of %zu", it.total, wanted->total);
         it.data = wanted->data;
         it.into_receive = 1;
         *wanted = it;
@@ -176,7 +180,8 @@ static inline int mail_take(void)
 {
     int any = 0;
     for (int from = 0; from < npes; from++)
-        for (flag_t there = told(&mail.arrived[from]); mail.taken[from] < there; any = 1) mail_take_cell(from);
+        for (flag_t there = told(&mail.arrived[from]); mail.taken[from] < there; any = 1)
+            mail_take_cell(from);
     return any;
 }
 
@@ -199,7 +204,8 @@ static inline void mail_say(MPI_Status *status, const struct mail_message *m)
     if (status) *status = (MPI_Status){m->from, m->tag, m->total};
 }
 
-static inline int MPI_Isend(const void *data, int bytes, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+static inline int MPI_Isend(const void *data, int bytes, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                            MPI_Request *request)
 {
     (void)type, (void)comm;
     mail_go_on();
@@ -209,7 +215,8 @@ static inline int MPI_Isend(const void *data, int bytes, MPI_Datatype type, int 
     if (now.done) return 0;
     struct mail_send *later = *request = need(malloc(sizeof *later), "a message"), **at = &mail.first_out[to];
     *later = now;
-    while (*at) at = &(*at)->next;
+    while (*at)
+        at = &(*at)->next;
     *at = later;
     return 0;
 }
@@ -228,13 +235,15 @@ static inline int MPI_Test(MPI_Request *request, int *done, MPI_Status *status)
 static inline int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     int done;
-    while (MPI_Test(request, &done, status), !done) sched_yield();
+    while (MPI_Test(request, &done, status), !done)
+        sched_yield();
     return 0;
 }
 
 static inline int MPI_Waitall(int n, MPI_Request *requests, MPI_Status *statuses)
 {
-    for (int i = 0; i < n; i++) MPI_Wait(&requests[i], statuses);
+    for (int i = 0; i < n; i++)
+        MPI_Wait(&requests[i], statuses);
     return 0;
 }
 
@@ -251,7 +260,8 @@ static inline int MPI_Iprobe(int from, int tag, MPI_Comm comm, int *there, MPI_S
 static inline int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status *status)
 {
     int there;
-    while (MPI_Iprobe(from, tag, comm, &there, status), !there) sched_yield();
+    while (MPI_Iprobe(from, tag, comm, &there, status), !there)
+        sched_yield();
     return 0;
 }
 
@@ -265,7 +275,8 @@ static inline void mail_receive_kept(void *data, size_t room, struct mail_messag
     free(m);
 }
 
-static inline int MPI_Recv(void *data, int bytes, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status)
+static inline int MPI_Recv(void *data, int bytes, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                           MPI_Status *status)
 {
     (void)type, (void)comm;
     struct mail_message wanted = {.data = data, .total = (size_t)bytes, .from = from, .tag = tag}, **at;

@@ -5,12 +5,13 @@
  *   neighbours_*   sums over the neighbours in a graph
  *
  *   *_message_mpi  message passing: both sides act, and a receive takes the send that matches; the program in MPI
- *   *_message      the same program, its MPI calls made of puts into mailboxes (mailbox.h): the same ground for all three
+ *   *_message      the same program over mailboxes in symmetric memory (mailbox.h): the same ground for all
  *   *_push         one-sided push: the sender puts into the receiver's queue, the receiver applies what is there
  *   *_global       global memory: every PE reads and changes what it wants, where it is
  *
- * What a person writes for the model stands between "model: begin" and "model: end", and models.py counts its lines, blank
- * ones, comments and calls of moved() left out. A line that says "model: begin NAME" is a variant with a name of its own.
+ * What a person writes for the model stands between "model: begin" and "model: end", and models.py counts its lines,
+ * blank ones, comments and calls of moved() left out. A line that says "model: begin NAME" is a variant with a name of
+ * its own.
  *
  * Included behind pes.h or ranks.h. */
 #ifndef MODEL_H
@@ -22,7 +23,8 @@ static struct moved {
     uint64_t bytes, messages;
 } all_moved;
 
-/* Once for each operation that leaves the PE: with the bytes that the program hands over. What a network adds is its own. */
+/* Once for each operation that leaves the PE: with the bytes that the program hands over. What a network adds is its
+ * own. */
 static inline void moved(size_t bytes)
 {
     all_moved.bytes += bytes;

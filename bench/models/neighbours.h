@@ -17,18 +17,20 @@ static inline void neighbours_set_up(int argc, char **argv)
 {
     choose_block(size_argument(argc, argv, 1, "vertices of the whole graph", 1 << 14, 1 << 28));
     make_edges();
-    for (int i = 0; i < 2; i++) rows[i] = job_memory(block * sizeof(row_t), "rows");
+    for (int i = 0; i < 2; i++)
+        rows[i] = job_memory(block * sizeof(row_t), "rows");
     uint64_t edges = job_sum(first[owned]);
     if (me == 0)
-        printf("# neighbours: %s, %d PEs, %zu vertices, %llu edges, rows of %zu bytes, %d hops\n", JOB_MODEL, npes, vertices,
-               (unsigned long long)edges, sizeof(row_t), HOPS);
+        printf("# neighbours: %s, %d PEs, %zu vertices, %llu edges, rows of %zu bytes, %d hops\n", JOB_MODEL, npes,
+               vertices, (unsigned long long)edges, sizeof(row_t), HOPS);
 }
 
 static inline uint64_t digest_rows(const row_t *own)
 {
     uint64_t sum = 0;
     for (size_t v = 0; v < owned; v++)
-        for (size_t i = 0; i < FEATURES; i++) sum += mix(own[v].feature[i] ^ (begin_own + v) << 40 ^ i << 32);
+        for (size_t i = 0; i < FEATURES; i++)
+            sum += mix(own[v].feature[i] ^ (begin_own + v) << 40 ^ i << 32);
     return sum;
 }
 

@@ -2,7 +2,7 @@
  *
  *     oshcc -O2 neighbours_global.c -o n && oshrun -n 2 n [vertices-of-the-whole-graph]
  *
- * Written plainly, with a read for each edge; and with each row read once in a hop, all of them on their way together. */
+ * Written plainly, with a read for each edge; and with each row read once in a hop, all of them under way together. */
 #include "../apps/pes.h"
 #include "neighbours.h"
 

@@ -1,4 +1,5 @@
-/* Neighbour aggregation by message passing: who needs rows asks their owners once; then, in every hop, owners send them.
+/* Neighbour aggregation by message passing: who needs rows asks their owners once; then, in every hop, owners send
+ * them.
  *
  *     mpicc -O2 neighbours_message_mpi.c -o n && mpirun -n 2 n [vertices-of-the-whole-graph]
  */
@@ -17,8 +18,8 @@ static void mail_open(void) {}
 enum { ASK, ROWS };
 
 static struct needed needed;
-static row_t *fetched;         /* the rows of needed.vertex */
-static size_t *begin_at;       /* of each owner's part in needed, and the end of the last */
+static row_t *fetched;   /* the rows of needed.vertex */
+static size_t *begin_at; /* of each owner's part in needed, and the end of the last */
 static struct asked {
     uint32_t *vertex; /* rows of this rank that another one needs */
     size_t n;
@@ -36,12 +37,14 @@ static void ask_owners(void)
 {
     needed = find_needed();
     for (size_t i = 0, rank = 0; rank <= (size_t)npes; rank++) {
-        while (i < needed.n && owner_of(needed.vertex[i]) < (int)rank) i++;
+        while (i < needed.n && owner_of(needed.vertex[i]) < (int)rank)
+            i++;
         begin_at[rank] = i;
     }
     for (int rank = 0; rank < npes; rank++)
         if (rank != me)
-            send_to(rank, needed.vertex + begin_at[rank], (begin_at[rank + 1] - begin_at[rank]) * sizeof(uint32_t), ASK);
+            send_to(rank, needed.vertex + begin_at[rank], (begin_at[rank + 1] - begin_at[rank]) * sizeof(uint32_t),
+                    ASK);
 }
 
 static void hear_questions(void)
@@ -64,7 +67,8 @@ static void send_rows(const row_t *own)
 {
     for (int rank = 0; rank < npes; rank++) {
         struct asked *a = &asked[rank];
-        for (size_t i = 0; i < a->n; i++) a->packed[i] = own[place_of(a->vertex[i])];
+        for (size_t i = 0; i < a->n; i++)
+            a->packed[i] = own[place_of(a->vertex[i])];
         if (a->n) send_to(rank, a->packed, a->n * sizeof(row_t), ROWS);
     }
 }
@@ -96,7 +100,8 @@ static void aggregate(void)
         receive_rows();
         sum_rows(own_rows, rows[(hop + 1) % 2], row_of);
     }
-    for (int rank = 0; rank < npes; rank++) free(asked[rank].vertex), free(asked[rank].packed);
+    for (int rank = 0; rank < npes; rank++)
+        free(asked[rank].vertex), free(asked[rank].packed);
     memset(asked, 0, (size_t)npes * sizeof *asked);
     free(fetched);
     free_needed(&needed);
@@ -111,7 +116,8 @@ int main(int argc, char **argv)
     begin_at = need(calloc((size_t)npes + 1, sizeof *begin_at), "a list");
     asked = need(calloc((size_t)npes, sizeof *asked), "questions");
     sending = need(calloc((size_t)npes, sizeof *sending), "requests");
-    for (int rank = 0; rank < npes; rank++) sending[rank] = MPI_REQUEST_NULL;
+    for (int rank = 0; rank < npes; rank++)
+        sending[rank] = MPI_REQUEST_NULL;
     run_neighbours(MODEL, aggregate);
     job_end();
     return 0;

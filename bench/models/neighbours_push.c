@@ -1,5 +1,5 @@
-/* Neighbour aggregation by one-sided push: who needs rows says so once to their owners; then, in every hop, owners put them
- * where they are needed, and a signal behind them.
+/* Neighbour aggregation by one-sided push: who needs rows says so once to their owners; then, in every hop, owners put
+ * them where they are needed, and a signal behind them.
  *
  *     oshcc -O2 neighbours_push.c -o n && oshrun -n 2 n [vertices-of-the-whole-graph]
  */
@@ -14,9 +14,9 @@ struct wish {
 };
 
 static struct needed needed;
-static struct wish *wishes;    /* symmetric, by PE: how many of our rows it needs, and where they go */
-static uint32_t *wished;       /* symmetric, by PE: room for as many vertices as a PE can own */
-static row_t *fetched;         /* symmetric: rows come here */
+static struct wish *wishes;         /* symmetric, by PE: how many of our rows it needs, and where they go */
+static uint32_t *wished;            /* symmetric, by PE: room for as many vertices as a PE can own */
+static row_t *fetched;              /* symmetric: rows come here */
 static flag_t *has_asked, *has_put; /* symmetric, by PE: rounds of wishes, and hops */
 static flag_t round_number, hop_number;
 
@@ -37,7 +37,8 @@ static void tell_owners(void)
     round_number++;
     for (size_t i = 0, pe = 0; pe < (size_t)npes; pe++) {
         size_t from = i;
-        while (i < needed.n && owner_of(needed.vertex[i]) == (int)pe) i++;
+        while (i < needed.n && owner_of(needed.vertex[i]) == (int)pe)
+            i++;
         if ((int)pe != me) tell_owner((int)pe, from, i - from);
     }
     for (int pe = 0; pe < npes; pe++)

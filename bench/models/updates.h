@@ -15,7 +15,10 @@ struct update {
 static uint64_t *table;
 static size_t elements, updates; /* of each PE */
 
-static inline int owner_of_update(int pe, size_t k) { return (int)((mix((uint64_t)pe << 40 ^ k) >> 32) % (uint64_t)npes); }
+static inline int owner_of_update(int pe, size_t k)
+{
+    return (int)((mix((uint64_t)pe << 40 ^ k) >> 32) % (uint64_t)npes);
+}
 static inline struct update update_of(int pe, size_t k)
 {
     uint64_t r = mix((uint64_t)pe << 40 ^ k);
@@ -31,7 +34,8 @@ static inline void updates_set_up(int argc, char **argv)
     updates = size_argument(argc, argv, 1, "the updates of each PE", 1 << 16, 1 << 28);
     elements = size_argument(argc, argv, 2, "the elements of each PE", 1 << 18, 1 << 28);
     table = job_memory(elements * sizeof *table, "the table");
-    if (me == 0) printf("# updates: %s, %d PEs, %zu updates and %zu elements each\n", JOB_MODEL, npes, updates, elements);
+    if (me == 0)
+        printf("# updates: %s, %d PEs, %zu updates and %zu elements each\n", JOB_MODEL, npes, updates, elements);
 }
 
 /* Everybody's updates once more, taken back as far as they are this PE's: nothing may remain. */
@@ -47,7 +51,8 @@ static inline void must_be_updated(const char *model)
 static inline uint64_t digest_table(void)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < elements; i++) sum += mix(table[i] ^ mix((uint64_t)me << 40 ^ i));
+    for (size_t i = 0; i < elements; i++)
+        sum += mix(table[i] ^ mix((uint64_t)me << 40 ^ i));
     return sum;
 }
 

@@ -34,7 +34,8 @@ static void receive(MPI_Status status)
     int bytes;
     MPI_Recv(inbox, sizeof inbox, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, &status);
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    for (int i = 0; i < bytes / (int)sizeof *inbox; i++) apply(inbox[i]);
+    for (int i = 0; i < bytes / (int)sizeof *inbox; i++)
+        apply(inbox[i]);
     finished += status.MPI_TAG == LAST;
 }
 
@@ -87,7 +88,8 @@ static void update_all(void)
     while (finished < npes)
         if (!receive_what_is_there()) idle();
     finished = 0;
-    for (int rank = 0; rank < npes; rank++) finish_sending(&outbox[rank]);
+    for (int rank = 0; rank < npes; rank++)
+        finish_sending(&outbox[rank]);
 }
 /* model: end */
 
@@ -97,7 +99,8 @@ int main(int argc, char **argv)
     mail_open();
     updates_set_up(argc, argv);
     outbox = need(calloc((size_t)npes, sizeof *outbox), "buckets");
-    for (int rank = 0; rank < npes; rank++) outbox[rank].sending = MPI_REQUEST_NULL;
+    for (int rank = 0; rank < npes; rank++)
+        outbox[rank].sending = MPI_REQUEST_NULL;
     run_updates(MODEL ", 1 each", update_all);
     batch = MOST;
     run_updates(MODEL ", 256 each", update_all);

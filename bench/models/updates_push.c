@@ -6,6 +6,7 @@
 #include "../apps/pes.h"
 #include "../apps/tell.h"
 #include "updates.h"
+#include <stddef.h>
 
 enum { MOST = 256 };
 static int batch = 1; /* updates in a put */
@@ -18,16 +19,17 @@ struct slot {
     struct update bucket[MOST];
 };
 
-static struct slot *queue;      /* symmetric: SLOTS for each sender */
-static flag_t *pushed, *freed;  /* symmetric: by sender, slots that came; by receiver, slots of ours it has applied */
+static struct slot *queue;     /* symmetric: SLOTS for each sender */
+static flag_t *pushed, *freed; /* symmetric: by sender, slots that came; by receiver, slots of ours it has applied */
 static flag_t *sent, *applied;
-static struct slot *out;        /* for each PE: what is being filled */
-static int finished;            /* PEs whose last slot has come */
+static struct slot *out; /* for each PE: what is being filled */
+static int finished;     /* PEs whose last slot has come */
 
 static void apply_slot(int pe)
 {
     const struct slot *slot = &queue[pe * SLOTS + (int)(applied[pe] % SLOTS)];
-    for (uint64_t i = 0; i < slot->filled; i++) apply(slot->bucket[i]);
+    for (uint64_t i = 0; i < slot->filled; i++)
+        apply(slot->bucket[i]);
     finished += slot->last != 0;
     if (++applied[pe] % (SLOTS / 4)) return;
     moved(sizeof(flag_t));
@@ -38,7 +40,8 @@ static int apply_what_is_there(void)
 {
     int any = 0;
     for (int pe = 0; pe < npes; pe++)
-        for (flag_t there = told(&pushed[pe]); applied[pe] < there; any = 1) apply_slot(pe);
+        for (flag_t there = told(&pushed[pe]); applied[pe] < there; any = 1)
+            apply_slot(pe);
     return any;
 }
 
