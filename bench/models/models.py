@@ -4,6 +4,7 @@
     bench/models/models.py                                   # with build/bin of this tree, and MPI where there is one
     bench/models/models.py --layouts 2 8 2/2 --runs 5        # 2/2: two PEs on two make-believe machines, by the network
     bench/models/models.py --layouts 8 --save figures.json   # adds to what the file has, and shows all of it
+    bench/models/models.py --layouts --save figures.json     # shows it only
 
 Programs run in turn, and the median of the runs counts. The digests of the three models have to be equal, or the exit
 status is 1. Lines of code are counted between "model: begin" and "model: end" (see model.h). It needs Python only."""
@@ -20,7 +21,6 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 JOBS = ("updates", "handover", "neighbours")
 MODELS = ("message_mpi", "message", "push", "global")
-QUANTITIES = {"time": "ms", "moved": "bytes", "operations": "messages"}
 MPI_BY_TCP = ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp"]
 LIMIT_S = 60
 
@@ -105,9 +105,13 @@ def median(entry, quantity):
     return statistics.median(values[quantity] for values in entry["runs"])
 
 
-def spread(entry):
+def short(number):
+    return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def time_and_spread(entry):
     times = [values["time"] for values in entry["runs"]]
-    return f" ({min(times):.3g}-{max(times):.3g})" if len(times) > 1 else ""
+    return short(statistics.median(times)) + (f" ({short(min(times))}-{short(max(times))})" if len(times) > 1 else "")
 
 
 def layout_title(layout):
@@ -121,11 +125,11 @@ def show(saved):
         series_of = list(dict.fromkeys(s for layout in layouts for s in saved[layout].get(job, {})))
         print(f"\n**{job}**\n")
         print("| model | lines | " + " | ".join(f"{layout_title(layout)}, ms" for layout in layouts) +
-              f" | MB moved | operations |\n|---|---|{'---|' * len(layouts)}---|---|")
+              f" | MB moved, {layout_title(layouts[0])} | operations |\n|---|---|{'---|' * len(layouts)}---|---|")
         for series in series_of:
             entries = [saved[layout].get(job, {}).get(series) for layout in layouts]
             one = next(entry for entry in entries if entry)
-            times = [f"{median(e, 'time'):.3g}{spread(e)}" if e else "-" for e in entries]
+            times = [time_and_spread(e) if e else "-" for e in entries]
             print(f"| {series} | {lines_of(one['program'], series)} | {' | '.join(times)} | "
                   f"{median(one, 'moved') / 1e6:.1f} | {median(one, 'operations'):.0f} |")
 
@@ -138,7 +142,7 @@ def parse():
     parser.add_argument("--mpicc", default=shutil.which("mpicc"), help="empty: no MPI")
     parser.add_argument("--mpirun", default="mpirun")
     parser.add_argument("--mpirun-flags", default="--allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1")
-    parser.add_argument("--layouts", nargs="+", default=["2"], metavar="PES[/MACHINES]")
+    parser.add_argument("--layouts", nargs="*", default=["2"], metavar="PES[/MACHINES]")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--save", metavar="FILE", help="figures of this and earlier calls, in JSON")
     parser.add_argument("--size", action="append", default=[], metavar="JOB=ARGUMENT[,ARGUMENT]",
@@ -158,7 +162,7 @@ def main():
         with open(options.save) as file:
             saved = json.load(file)
     with tempfile.TemporaryDirectory() as folder:
-        programs = build(options, folder)
+        programs = build(options, folder) if options.layouts else {}
         for layout in options.layouts:
             saved[layout] = measure(options, programs, layout)
     if options.save:

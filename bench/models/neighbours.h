@@ -15,7 +15,7 @@ static row_t *rows[2]; /* own rows before and after a hop */
 
 static inline void neighbours_set_up(int argc, char **argv)
 {
-    choose_block(size_argument(argc, argv, 1, "vertices of the whole graph", 1 << 14, 1 << 28));
+    choose_block(size_argument(argc, argv, 1, "vertices of the whole graph", 1 << 13, 1 << 28));
     make_edges();
     for (int i = 0; i < 2; i++)
         rows[i] = job_memory(block * sizeof(row_t), "rows");
