@@ -1,0 +1,147 @@
+/* Random access updates (GUPS) with MPI: what gups.c does with OpenSHMEM.
+ *
+ *     mpicc -O2 gups_mpi.c -o gups_mpi && mpirun -n 2 gups_mpi [log2-of-words [batches]]
+ *
+ * By MPI_Accumulate with XOR and with SUM in one epoch for all, and by buckets: updates are sorted by owner, exchanged
+ * with MPI_Alltoallv, and each owner applies what it got. */
+#include "ranks.h"
+#include "gups.h"
+
+static MPI_Win window;
+static uint64_t value[BATCH]; /* MPI may read it until the flush */
+
+static size_t accumulate(size_t most, double limit, MPI_Op op, int sign, double *took)
+{
+    double begin = job_clock();
+    size_t done = 0;
+    for (size_t b = 0; b < most && seconds_now() - begin < limit; b++, done += BATCH) {
+        for (size_t k = 0; k < BATCH; k++) {
+            struct update u = update_number(done + k);
+            value[k] = sign < 0 ? -u.value : u.value;
+            MPI_Accumulate(&value[k], 1, MPI_UINT64_T, u.pe, (MPI_Aint)u.word, 1, MPI_UINT64_T, op, window);
+        }
+        MPI_Win_flush_all(window);
+    }
+    *took = job_took(begin);
+    return done;
+}
+
+/* The first who touches a page has it mapped, which is no part of an update. */
+static void touch_pages(void)
+{
+    for (int rank = 0; rank < npes; rank++)
+        for (size_t i = 0; i < words; i += 512)
+            MPI_Get(&value[0], 1, MPI_UINT64_T, rank, (MPI_Aint)i, 1, MPI_UINT64_T, window);
+    MPI_Win_flush_all(window);
+}
+
+static void by_accumulate(const char *series, MPI_Op op, int undo_sign, uint64_t (*changes)(void),
+                          uint64_t (*updates)(size_t))
+{
+    double took, ignored;
+    size_t done = accumulate(batches, most_seconds, op, 1, &took);
+    MPI_Win_sync(window);
+    must_be_equal(series, changes(), updates(done));
+    accumulate(done / BATCH, 1e9, op, undo_sign, &ignored);
+    MPI_Win_sync(window);
+    must_be_undone(series, 0);
+    report_gups(series, done, took);
+}
+
+/* What goes to one rank in one exchange: a batch, or less. */
+struct pair {
+    uint64_t word, value;
+};
+
+static struct pair *sorted, *arrived;
+static int *counts, *starts, *counts_in, *starts_in; /* in numbers of 8 bytes */
+static int *header, *header_in; /* for each rank: how many numbers, and whether the sender's time is over */
+
+static void sort_batch(size_t first)
+{
+    int at = 0;
+    memset(counts, 0, (size_t)npes * sizeof *counts);
+    for (size_t k = 0; k < BATCH; k++)
+        counts[update_number(first + k).pe] += 2;
+    for (int r = 0; r < npes; at += counts[r++])
+        starts[r] = at;
+    int *fill = header_in; /* free until the exchange */
+    memcpy(fill, starts, (size_t)npes * sizeof *fill);
+    for (size_t k = 0; k < BATCH; k++) {
+        struct update u = update_number(first + k);
+        sorted[fill[u.pe] / 2] = (struct pair){u.word, u.value};
+        fill[u.pe] += 2;
+    }
+}
+
+/* Whether anybody's time is over. */
+static int exchange(int over)
+{
+    int any = 0, at = 0;
+    for (int r = 0; r < npes; r++)
+        header[2 * r] = counts[r], header[2 * r + 1] = over;
+    MPI_Alltoall(header, 2, MPI_INT, header_in, 2, MPI_INT, MPI_COMM_WORLD);
+    for (int r = 0; r < npes; at += counts_in[r++]) {
+        counts_in[r] = header_in[2 * r];
+        any |= header_in[2 * r + 1];
+        starts_in[r] = at;
+    }
+    MPI_Alltoallv(sorted, counts, starts, MPI_UINT64_T, arrived, counts_in, starts_in, MPI_UINT64_T, MPI_COMM_WORLD);
+    for (int i = 0; i < at / 2; i++)
+        table[arrived[i].word] ^= arrived[i].value;
+    return any;
+}
+
+static size_t run_buckets(size_t most, double limit, double *took)
+{
+    double begin = job_clock();
+    size_t done = 0;
+    for (size_t b = 0; b < most; b++) {
+        sort_batch(done);
+        done += BATCH;
+        if (exchange(seconds_now() - begin > limit)) break;
+    }
+    *took = job_took(begin);
+    return done;
+}
+
+static void by_buckets(void)
+{
+    double took, ignored;
+    size_t done = run_buckets(batches, most_seconds, &took);
+    must_be_equal("buckets by alltoallv", xor_of_changes(), xor_of_updates(done));
+    run_buckets(done / BATCH, 1e9, &ignored);
+    must_be_undone("buckets by alltoallv", 0);
+    report_gups("buckets by alltoallv", done, took);
+}
+
+static void make_buckets(void)
+{
+    size_t n = (size_t)npes;
+    sorted = need(malloc(BATCH * sizeof *sorted), "a batch");
+    arrived = need(malloc(n * BATCH * sizeof *arrived), "what arrives");
+    int *all = need(calloc(8 * n, sizeof *all), "counts");
+    counts = all, starts = all + n, counts_in = all + 2 * n, starts_in = all + 3 * n;
+    header = all + 4 * n, header_in = all + 6 * n;
+}
+
+int main(int argc, char **argv)
+{
+    job_begin(&argc, &argv);
+    gups_set_up(argc, argv);
+    uint64_t *plain = table;
+    MPI_Win_allocate((MPI_Aint)(words * sizeof *table), sizeof *table, MPI_INFO_NULL, MPI_COMM_WORLD, &table, &window);
+    fill_table();
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
+    touch_pages();
+    by_accumulate("accumulate, xor", MPI_BXOR, 1, xor_of_changes, xor_of_updates);
+    by_accumulate("accumulate, sum", MPI_SUM, -1, sum_of_changes, sum_of_updates);
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+    table = plain;
+    make_buckets();
+    fill_table();
+    by_buckets();
+    job_end();
+    return 0;
+}

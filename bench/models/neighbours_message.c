@@ -1,0 +1,6 @@
+/* The MPI program as it is, with mailboxes in symmetric memory under it instead of an MPI.
+ *
+ *     oshcc -O2 neighbours_message.c -o m && oshrun -n 2 m
+ */
+#define OVER_SYMMETRIC_MEMORY
+#include "neighbours_message_mpi.c"
