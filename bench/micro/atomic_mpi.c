@@ -1,4 +1,4 @@
-/* The atomics with MPI: MPI_Fetch_and_op and MPI_Compare_and_swap until the value is there, MPI_Accumulate for the others.
+/* The atomics with MPI: MPI_Fetch_and_op, MPI_Compare_and_swap until the value is there, else MPI_Accumulate.
  *
  *     mpicc -O2 -std=gnu11 bench/micro/atomic_mpi.c -o atomic && mpirun -n 2 ./atomic
  */

@@ -1,4 +1,4 @@
-/* The memory of this process: its own pages, and of those that it shares the share (Pss), in KiB; -1 if not to be had. */
+/* The memory of this process: its own pages, and its share of shared ones (Pss), in KiB; -1 if not to be had. */
 #ifndef BENCH_MEMORY_H
 #define BENCH_MEMORY_H
 

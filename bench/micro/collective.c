@@ -2,7 +2,7 @@
  *
  *     oshcc -O2 -std=gnu11 bench/micro/collective.c -o collective && oshrun -n 8 ./collective
  *
- * x: the bytes that each PE has in its result; a PE gives as much to broadcast, reduce and scan, to the others one nth of it.
+ * x: the bytes of one PE's result; a PE gives as much to broadcast, reduce and scan, to the others one nth of it.
  */
 #include "bench_shmem.h"
 

@@ -2,8 +2,8 @@
  *
  *     oshcc -O2 -std=gnu11 bench/micro/rate.c -o rate && oshrun -n 2 ./rate
  *
- * "one way": one of each pair; "both ways": both. The pairs are PEs 0 and 1, 2 and 3, ..., and what is counted is what all
- * of them do.
+ * "one way": one of each pair; "both ways": both. The pairs are PEs 0 and 1, 2 and 3, ..., and what is counted is what
+ * all of them do.
  */
 #include "bench_shmem.h"
 

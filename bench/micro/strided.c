@@ -1,4 +1,4 @@
-/* iput, iget: every second long of a neighbour's from and to every second of the own, next to the loop in C. x: bytes moved.
+/* iput, iget: every second long of a neighbour's and of the own, next to the loop in C. x: bytes moved.
  *
  *     oshcc -O2 -std=gnu11 bench/micro/strided.c -o strided && oshrun -n 2 ./strided
  */
