@@ -56,8 +56,9 @@ def arguments():
     add("--quick", action="store_true", help="one short run of each, up to 64 KiB and 2 PEs: to see that it works")
     add("--out", default=os.path.join(ROOT, "doc"), help="where the report goes (doc/)")
     add("--build", help="where the programs are built (a folder that is gone afterwards)")
-    add("--from", dest="sources", nargs="+", metavar="JSON", help="run nothing: write the report from figures taken before; "
-        "those of several files, of the same machine, count as of one run")
+    add("--from", dest="sources", nargs="+", metavar="JSON",
+        help="run nothing: write the report from figures taken before; those of several files, of the same machine, "
+        "count as of one run")
     add("--list", action="store_true", help="say what would be run, by whom, and end")
     return parser.parse_args()
 

@@ -6,8 +6,8 @@ import shlex
 import shutil
 import subprocess
 
-# More PEs than cores is asked of everybody, and as root too: Open MPI wants to be told that this is meant. It yields only
-# when asked to, and its hooks into malloc disturb UCX (both are in its own documentation).
+# More PEs than cores is asked of everybody, and as root too: Open MPI wants to be told that this is meant. It yields
+# only when asked to, and its hooks into malloc disturb UCX (both are in its own documentation).
 OPENMPI_FLAGS = ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
 OPENMPI_SHMEM_FLAGS = ["--mca", "opal_common_ucx_opal_mem_hooks", "0"]
 # Its one-sided component "rdma" dies in MPI_Accumulate with flushes (4.1.4, inside one machine); the others do not.

@@ -143,7 +143,7 @@ def start_up(plt, results):
     picture = Picture(plt, results, 1, 2, "Start-up against the number of PEs")
     for axis, table in zip(picture.axes, ("empty job", "init")):
         picture.lines(axis, rows_of(results, table), lambda value, _: value / 1e6)
-        picture.finish(axis, {"empty job": "an empty job, start to exit", "init": "init"}[table], "PEs", "ms", sizes=False)
+        picture.finish(axis, {"empty job": "an empty job, start to exit"}.get(table, table), "PEs", "ms", sizes=False)
     return picture
 
 

@@ -155,8 +155,8 @@ def summary(results):
         return
     ahead = sum(verdict(a) == "ahead" for _, a in judged)
     level = sum(verdict(a) == "level" for _, a in judged)
-    yield (f"Ahead of the best peer in **{ahead} of {len(judged)} rows**, level (within {100 * LEVEL:.0f} %) in {level}, "
-           f"behind in {len(judged) - ahead - level}.\n")
+    yield (f"Ahead of the best peer in **{ahead} of {len(judged)} rows**, level (within {100 * LEVEL:.0f} %) in "
+           f"{level}, behind in {len(judged) - ahead - level}.\n")
     yield "| table | rows | ahead | level | behind | median, times ahead | behind: the worst of them, times ahead |"
     yield "|---|---:|---:|---:|---:|---:|---|"
     for name in order(results.tables):
@@ -183,8 +183,9 @@ def troubles(results):
 
 
 def head(results, machine, passes):
-    yield (f"{machine['date']}, commit {machine['commit'] or 'unknown'}: {machine['cores']} cores of {machine['processor']}, "
-           f"{machine['memory']}, Linux {machine['kernel']}, {machine['compiler']}. Load at the start {machine['load']}. "
+    yield (f"{machine['date']}, commit {machine['commit'] or 'unknown'}: {machine['cores']} cores of "
+           f"{machine['processor']}, {machine['memory']}, Linux {machine['kernel']}, {machine['compiler']}. "
+           f"Load at the start {machine['load']}. "
            f"{passes} run{'s' if passes > 1 else ''} of each program at most, one peer after the other.\n")
     for peer in results.peers:
         form = " (MPI)" if peer.mpi else ""

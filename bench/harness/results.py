@@ -6,6 +6,7 @@ from harness.tables import table_of
 
 MORE_IS_BETTER = ("MB/s", "Mops/s")
 NOT_JUDGED = ("bytes", "messages", "lines")
+BEST_WAY = "the best way of each"
 IN_NS = {"ns": 1, "us": 1e3, "ms": 1e6}
 LEVEL = 0.05  # closer than this is level
 
@@ -55,6 +56,15 @@ class Row:
         return 1 / better if better else None
 
 
+def best_way(rows, into):
+    """The row in which each library has its best of those rows."""
+    pick = max if into.unit in MORE_IS_BETTER else min
+    for name in {name for row in rows for name in row.values}:
+        there = [row for row in rows if row.values.get(name)]
+        into.values[name] = pick(there, key=lambda row: row.median(name)).values[name]
+    return into
+
+
 class Results:
     def __init__(self, runs, peers):
         self.runs, self.peers = runs, peers
@@ -65,6 +75,7 @@ class Results:
             for table, series, x, value, unit in run.lines:
                 self.add(run, table, series, x, value, unit, limits)
         self.set_limits(limits)
+        self.add_best_ways()
         self.explain_missing()
 
     def add(self, run, table, series, x, value, unit, limits):
@@ -88,14 +99,23 @@ class Results:
             found = next((limits[source, npes, n, x] for n in names if (source, npes, n, x) in limits), None)
             row.limit = statistics.median(found) if found else None
 
+    def add_best_ways(self):
+        """Where series are ways to the same end: a row in which each library has its best one."""
+        for table in (t for t in self.tables if table_of(t).ways):
+            groups = {}
+            for row in self.of_table(table):
+                groups.setdefault((row.npes, row.x, row.unit), []).append(row)
+            for (npes, x, unit), rows in groups.items():
+                self.rows[table, npes, BEST_WAY, x] = best_way(rows, Row(table, npes, BEST_WAY, x, unit))
+
     def explain_missing(self):
         """Why a peer has no value in a row: what became of the program that others have the row from."""
         programs, ends = {}, {}
         for run in self.runs:
             for line in run.lines:
                 programs.setdefault((line[0], run.job.npes), set()).add(run.job.path)
-            if run.status != "ok":
-                ends[run.job.path, run.job.npes, run.peer.name] = run.status
+            if run.status != "ok" or run.said:
+                ends[run.job.path, run.job.npes, run.peer.name] = run.status if run.status != "ok" else "no time"
         for row in self.rows.values():
             npes = row.npes or int(row.x)
             for peer in self.peers:

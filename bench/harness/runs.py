@@ -13,6 +13,7 @@ from harness.peers import ENVIRONMENT
 FLAGS = ["-O2", "-std=gnu11"]
 LIBRARIES = ["-lpthread", "-lm"]
 MARK = "HBMESH_BENCH_RUN"
+OUT_OF_TIME = "# out of time"  # what a program says that leaves rows out
 # What a library that is killed leaves in /dev/shm.
 SEGMENTS = ("vader_segment", "mpich_shar_tmp", "osc_rdma", "sm_segment", "ucx_shm", "psm2_shm", "memheap")
 
@@ -174,7 +175,8 @@ class Runner:
             shutil.rmtree(folder, ignore_errors=True)
         if status != "ok":
             remove_segments(segments() - before)
-        return status, took, data_lines(out), first_words(err) if status != "ok" else ""
+        said = first_words(err) if status != "ok" else OUT_OF_TIME if OUT_OF_TIME in out else ""
+        return status, took, data_lines(out), said
 
     def whole_job(self, job, peer, program, number):
         """A program that is timed from outside: as often as goes into a second, five times at most."""
@@ -220,7 +222,7 @@ def run_all(runner, jobs, peers, passes, tell):
                 run = runner.run(job, peer, number)
                 if run:
                     runs.append(run)
-                    note = "" if run.status == "ok" else f"  {run.status}: {run.said.splitlines()[0] if run.said else ''}"
-                    tell(f"pass {number}  {place + 1}/{len(jobs)}  {job.path:18} {job.npes:3} PEs  {peer.name:18} "
+                    note = "" if run.status == "ok" else f"  {run.status}: {(run.said.splitlines() or [''])[0]}"
+                    tell(f"pass {number}  {place + 1}/{len(jobs)}  {job.path:26} {job.npes:3} PEs  {peer.name:18} "
                          f"{run.seconds:6.2f} s{note}")
     return runs
