@@ -96,8 +96,8 @@ def recall(paths):
     taken = []
     for kept in (run for document in documents for run in document["runs"]):
         job = programs.Job(kept["program"], kept["pes"])
-        taken.append(runs.Run(job, by_name[kept["peer"]], kept["pass"], kept["status"], kept["seconds"], kept["load"],
-                              kept["lines"], kept["said"]))
+        taken.append(runs.Run(job, by_name[kept["peer"]], kept["pass"], kept["status"], kept["seconds"],
+                              (kept["load"], kept["running"]), kept["lines"], kept["said"]))
     return documents[0]["machine"], list(by_name.values()), taken
 
 

@@ -31,6 +31,12 @@ def compiler():
     return done.stdout.decode(errors="replace").split("\n")[0]
 
 
+def running():
+    """How many processes run or would like to at this moment, without this one."""
+    found = re.search(r"(\d+)/\d+", read("/proc/loadavg"))
+    return max(0, int(found.group(1)) - 1) if found else 0
+
+
 def describe(folder):
     memory = field(read("/proc/meminfo"), "MemTotal").split()
     cpuinfo = read("/proc/cpuinfo")
@@ -47,4 +53,5 @@ def describe(folder):
         "commit": commit(folder),
         "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
         "load": round(os.getloadavg()[0], 2),
+        "running": running(),
     }

@@ -22,7 +22,8 @@ def amount(value, unit):
     if value is None:
         return "–"
     steps = {"ns": (("ns", 1), ("us", 1e3), ("ms", 1e6), ("s", 1e9)), "MB/s": (("MB/s", 1), ("GB/s", 1e3)),
-             "KiB": (("KiB", 1), ("MiB", 1024), ("GiB", 2**20))}.get(unit, ((unit, 1),))
+             "KiB": (("KiB", 1), ("MiB", 1024), ("GiB", 2**20)),
+             "bytes": (("B", 1), ("KiB", 1024), ("MiB", 2**20), ("GiB", 2**30))}.get(unit, ((unit, 1),))
     name, size = [s for s in steps if value >= s[1]][-1] if value >= 1 else steps[0]
     return f"{digits(value / size)} {name}"
 
@@ -86,6 +87,11 @@ def numbers(values, form):
     return low if low == high else f"{low} to {high}"
 
 
+def load_text(runs):
+    return (f"before its runs load {numbers([r.load for r in runs], '{:.1f}')} (that of a minute, our own included) and "
+            f"{numbers([r.running for r in runs], '{}')} other processes running")
+
+
 def under_table(results, rows, machine):
     """The machine, its load, versions, runs and spread of one table."""
     tables = {row.table for row in rows}
@@ -93,8 +99,8 @@ def under_table(results, rows, machine):
     there = [p for p in results.peers if any(row.values.get(p.name) for row in rows)]
     counts = [len(row.values[p.name]) for row in rows for p in there if row.values.get(p.name)]
     spreads = [s for row in rows for p in there for s in [row.spread(p.name)] if s is not None]
-    text = f"{machine['cores']} cores, {machine['processor']}; load {numbers([r.load for r in runs], '{:.1f}')}; "
-    text += ", ".join(f"{p.name}: {p.version}" if p.version not in p.name else p.name for p in there)
+    text = f"{machine['cores']} cores, {machine['processor']}; {load_text(runs)}; "
+    text += ", ".join(f"{p.name} ({p.version})" for p in there)
     text += f"; values from {numbers(counts, '{}')} run{'s' if max(counts) > 1 else ''}"
     if spreads:
         text += f", spread ±{100 * statistics.median(spreads):.0f} % (median), ±{100 * max(spreads):.0f} % at most"

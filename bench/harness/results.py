@@ -79,12 +79,12 @@ class Results:
         self.explain_missing()
 
     def add(self, run, table, series, x, value, unit, limits):
-        npes = None if table_of(table).x == "PEs" else run.job.npes
+        npes = None if table_of(table).x == "PEs" and x == str(run.job.npes) else run.job.npes
         if unit in IN_NS:
             value, unit = value * IN_NS[unit], "ns"
         if is_limit(series):
             if run.peer is self.us:
-                limits.setdefault((table, npes, series, x), []).append(value)
+                limits.setdefault((table, run.job.npes, series, x), []).append(value)
             return
         if table not in self.tables:
             self.tables.append(table)
@@ -94,9 +94,10 @@ class Results:
     def set_limits(self, limits):
         for (table, npes, series, x), row in self.rows.items():
             source = table_of(table).limit_table or table
+            pes = npes or int(x)
             # Static data has the limit of the heap: it is the same memory.
             names = ("limit " + series, "limit " + series.replace("static data", "heap"), "limit")
-            found = next((limits[source, npes, n, x] for n in names if (source, npes, n, x) in limits), None)
+            found = next((limits[source, pes, n, x] for n in names if (source, pes, n, x) in limits), None)
             row.limit = statistics.median(found) if found else None
 
     def add_best_ways(self):

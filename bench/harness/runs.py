@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import time
 
+from harness import machine
 from harness.peers import ENVIRONMENT
 
 FLAGS = ["-O2", "-std=gnu11"]
@@ -21,14 +22,15 @@ SEGMENTS = ("vader_segment", "mpich_shar_tmp", "osc_rdma", "sm_segment", "ucx_sh
 class Run:
     """How one start of one program went. status: ok, failed, timed out, does not compile."""
 
-    def __init__(self, job, peer, number, status, seconds=0.0, load=0.0, lines=(), said=""):
+    def __init__(self, job, peer, number, status, seconds=0.0, load=(0.0, 0), lines=(), said=""):
         self.job, self.peer, self.number, self.status = job, peer, number, status
-        self.seconds, self.load, self.lines, self.said = seconds, load, list(lines), said
+        self.seconds, self.lines, self.said = seconds, list(lines), said
+        self.load, self.running = load
 
     def describe(self):
         return {"program": self.job.path, "pes": self.job.npes, "peer": self.peer.name, "pass": self.number,
                 "status": self.status, "seconds": round(self.seconds, 3), "load": round(self.load, 2),
-                "said": self.said, "lines": self.lines}
+                "running": self.running, "said": self.said, "lines": self.lines}
 
 
 # --- build ---
@@ -150,6 +152,11 @@ def first_words(text):
     return lines[0][:200] if lines else ""
 
 
+def machine_load():
+    """Before a run: the mean of the last minute, and who else runs at this moment."""
+    return os.getloadavg()[0], machine.running()
+
+
 class Runner:
     def __init__(self, programs, deadline, settings, limit=None):
         self.programs, self.deadline, self.settings, self.limit = programs, deadline, settings, limit
@@ -180,7 +187,7 @@ class Runner:
 
     def whole_job(self, job, peer, program, number):
         """A program that is timed from outside: as often as goes into a second, five times at most."""
-        lines, spent, load = [], 0.0, os.getloadavg()[0]
+        lines, spent, load = [], 0.0, machine_load()
         while len(lines) < 5 and (not lines or spent < 1):
             status, took, _, said = self.once(job, peer, program, self.limit_of(job))
             spent += took
@@ -201,7 +208,7 @@ class Runner:
             return None
         if job.whole:
             return self.whole_job(job, peer, program, number)
-        load = os.getloadavg()[0]
+        load = machine_load()
         limit = self.limit_of(job)
         status, took, lines, said = self.once(job, peer, program, limit)
         if status == "timed out":

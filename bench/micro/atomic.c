@@ -60,7 +60,10 @@ static const struct operation {
     OPERATIONS(ROW, int, 32, , ) OPERATIONS(ROW, long, 64, , )};
 
 /* Open MPI 4.1 dies in its compare_swap of an int: that comes when all else has been measured. */
-static bool is_last(const struct operation *o) { return o->call == compare_swap32; }
+static bool is_last(const struct operation *o)
+{
+    return o->call == compare_swap32;
+}
 
 static void measure_bits(int bits, const char *where, bool bare, bool last)
 {
@@ -75,8 +78,14 @@ static void measure_bits(int bits, const char *where, bool bare, bool last)
 
 static long *heap;
 
-static void use_heap(void) { word32 = (int *)heap, word64 = heap + 8; }
-static void use_static(void) { word32 = &static32, word64 = &static64; }
+static void use_heap(void)
+{
+    word32 = (int *)heap, word64 = heap + 8;
+}
+static void use_static(void)
+{
+    word32 = &static32, word64 = &static64;
+}
 
 static void measure_where(const char *where, bool last)
 {

@@ -16,6 +16,13 @@ static double bench_agree(double value)
     return value;
 }
 
+static double bench_span(double begin, double end)
+{
+    double own[2] = {-begin, end}, all[2];
+    MPI_Allreduce(own, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return all[1] + all[0];
+}
+
 static BENCH_UNUSED void bench_start(void)
 {
     int rank, size;

@@ -23,9 +23,32 @@ static double bench_agree(double value)
     return value;
 }
 
+enum { BENCH_PES = 1024 };
+
+static double bench_span(double begin, double end)
+{
+    static double begins[BENCH_PES], ends[BENCH_PES]; /* symmetric; PE 0's are the ones that count */
+    shmem_double_p(&begins[me], begin, 0);
+    shmem_double_p(&ends[me], end, 0);
+    shmem_barrier_all();
+    double all_begins[BENCH_PES], all_ends[BENCH_PES];
+    shmem_double_get(all_begins, begins, (size_t)npes, 0);
+    shmem_double_get(all_ends, ends, (size_t)npes, 0);
+    for (int pe = 0; pe < npes; pe++) {
+        begin = all_begins[pe] < begin ? all_begins[pe] : begin;
+        end = all_ends[pe] > end ? all_ends[pe] : end;
+    }
+    shmem_barrier_all();
+    return end - begin;
+}
+
 static BENCH_UNUSED void bench_start(void)
 {
     shmem_init();
+    if (shmem_n_pes() > BENCH_PES) {
+        fprintf(stderr, "%d PEs are too many: at most %d\n", shmem_n_pes(), BENCH_PES);
+        shmem_global_exit(2);
+    }
     bench_begin(shmem_my_pe(), shmem_n_pes());
 }
 
