@@ -46,7 +46,8 @@ def arguments():
     add("--oshrun", default=os.environ.get("OSHRUN") or os.path.join(ROOT, "build/bin/oshrun"),
         help="this library's launcher, with flags ($OSHRUN, else build/bin/oshrun)")
     add("--own", action="append", default=[], metavar="NAME=CC,RUN",
-        help="another form of this library, e.g. another version: shown beside it, not counted as a peer")
+        help="another form of this library: shown beside it, not counted as a peer (default: the inlined form, where "
+        "oshcc has one)")
     add("--tables", nargs="+", default=["all"], metavar="PROGRAM",
         help="which programs: copy, atomic, ..., or micro, apps, models (default: all)")
     add("--pes", nargs="+", type=int, metavar="N", help="only with these numbers of PEs")
@@ -65,7 +66,7 @@ def arguments():
 
 def find_peers(args):
     ours = peers.parse(f"{args.name}={args.oshcc},{args.oshrun}", own=True)
-    owns = [peers.parse(text, own=True) for text in args.own]
+    owns = [peers.parse(text, own=True) for text in args.own] or peers.find_inlined(ours)
     if args.no_peers:
         return [ours] + owns
     named = [peers.parse(text, args.mpi) for text in args.peers]

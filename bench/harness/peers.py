@@ -27,11 +27,17 @@ def first_line(command):
     return lines[0].strip() if done.returncode == 0 else ""
 
 
-class Peer:
-    """One library: how it compiles and starts a program. own: a form of this library, so nobody to be ahead of."""
+# oshcc's option for single-element calls that are inlined, and the programs that it makes a difference to.
+INLINE = "-hm-inline"
+INLINED = ("element", "copy", "atomic", "rate", "gups", "histogram", "gather", "updates_global", "neighbours_global")
 
-    def __init__(self, name, compiler, launcher, mpi=False, own=False):
-        self.name, self.mpi, self.own = name, mpi, own
+
+class Peer:
+    """One library: how it compiles and starts a program. own: a form of this library, so nobody to be ahead of.
+    only: the names of the programs it is measured with, or None for all."""
+
+    def __init__(self, name, compiler, launcher, mpi=False, own=False, only=None):
+        self.name, self.mpi, self.own, self.only = name, mpi, own, only
         self.compiler, self.launcher = compiler, launcher
         self.about = first_line([launcher[0], "--version"])
         self.openmpi = "Open MPI" in self.about or "OpenRTE" in self.about
@@ -45,6 +51,9 @@ class Peer:
             return "MPICH " + hydra_version(self.launcher[0])
         number = re.search(r"\d+\.\d+(\.\d+)*", self.about)
         return ("Open MPI " if self.openmpi else "") + (number.group() if number else self.about or "version unknown")
+
+    def runs(self, job):
+        return job.source(self.mpi) is not None and (self.only is None or job.name in self.only)
 
     def launch(self, npes, program, job):
         flags = []
@@ -107,6 +116,16 @@ def parse(text, mpi_names=(), own=False):
         raise SystemExit(f"run.py: {text!r} is no peer. Write name=oshcc,oshrun or name=mpicc,mpirun")
     compiler, launcher = resolved(compiler, name), resolved(launcher, name)
     return Peer(name, compiler, launcher, name in mpi_names or is_mpi(compiler[0]), own)
+
+
+def find_inlined(ours):
+    """The inlined form of this library, where its oshcc has one: the macro says so, other compilers ignore the option."""
+    compiler = ours.compiler + [INLINE]
+    done = subprocess.run(compiler + ["-E", "-dM", "-x", "c", os.devnull], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, check=False)
+    if b"SHMEMX_INLINE" not in done.stdout:
+        return []
+    return [Peer(f"{ours.name} {INLINE}", compiler, ours.launcher, own=True, only=INLINED)]
 
 
 # (name, compiler, launcher): where Debian's packages put them; the plain name counts where it is that library's.

@@ -67,14 +67,16 @@ def lines_of_table(results, rows):
     has_limit = any(row.limit for row in rows)
     has_peer = any(row.ahead(results.us, results.others) for row in rows)
     x_name = {"bytes": "size", "PEs": "PEs"}.get(table_of(rows[0].table).x, "")
-    head = ["", x_name] + [p.name for p in results.owns] + (["limit", "ours / limit"] if has_limit else [])
+    ours = [p for p in results.owns if p is results.us or any(row.values.get(p.name) for row in rows)]
+    head = ["", x_name] + [p.name for p in ours]
+    head += ["limit"] + [f"{p.name} / limit" for p in ours] if has_limit else []
     head += [p.name for p in results.others] + (["ahead of the best"] if has_peer else [])
     yield "| " + " | ".join(head) + " |"
     yield "|" + "---|" * 2 + "---:|" * (len(head) - 2)
     for row in rows:
-        cells = [row.series, x_text(row)] + [cell(row, p) for p in results.owns]
+        cells = [row.series, x_text(row)] + [cell(row, p) for p in ours]
         if has_limit:
-            cells += [amount(row.limit, row.unit), times(row.to_limit(results.us))]
+            cells += [amount(row.limit, row.unit)] + [times(row.to_limit(p)) for p in ours]
         cells += [cell(row, p) for p in results.others]
         if has_peer:
             cells.append(times(row.ahead(results.us, results.others)))

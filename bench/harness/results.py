@@ -50,9 +50,9 @@ class Row:
             return None
         return self.times_better(self.median(us.name), self.median(best))
 
-    def to_limit(self, us):
-        """Our time over the limit's, or the limit's rate over ours: 1 is the limit itself."""
-        better = self.times_better(self.median(us.name), self.limit)
+    def to_limit(self, peer):
+        """Its time over the limit's, or the limit's rate over its own: 1 is the limit itself."""
+        better = self.times_better(self.median(peer.name), self.limit)
         return 1 / better if better else None
 
 

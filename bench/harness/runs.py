@@ -47,15 +47,14 @@ def folder_name(peer):
 
 
 def build_all(peers, jobs, folder):
-    """{(peer's name, program): (file, what was said)}; a program that a peer has no source for is not in it."""
+    """{(peer's name, program): (file, what was said)}; a program that a peer does not run is not in it."""
     wanted = {}
     for peer in peers:
         os.makedirs(os.path.join(folder, folder_name(peer)), exist_ok=True)
         for job in jobs:
-            source = job.source(peer.mpi)
-            if source:
+            if peer.runs(job):
                 target = os.path.join(folder, folder_name(peer), job.path.replace("/", "-"))
-                wanted[peer.name, job.path] = (peer, source, target)
+                wanted[peer.name, job.path] = (peer, job.source(peer.mpi), target)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         said = pool.map(lambda w: build_one(*w), wanted.values())
     return {key: (w[2], text) for (key, w), text in zip(wanted.items(), said)}
