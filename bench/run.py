@@ -14,6 +14,7 @@ library is needed; plots need matplotlib.
 import argparse
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -132,6 +133,7 @@ def write_report(args, about, everybody, taken):
 
 
 def main():
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the run that is going on is ended, too
     args = arguments()
     if args.sources:
         about, everybody, taken = recall(args.sources)
