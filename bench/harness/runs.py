@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -110,6 +111,25 @@ def remove_segments(names):
             pass
 
 
+def wait(process, limit):
+    """Its exit status, or None when it is still there after so many seconds. Asked of the kernel: Python's own wait with
+    a limit looks only every now and then, and the time of an empty job would be that of the looks."""
+    try:
+        watch = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):
+        watch = None
+    if watch is not None:
+        ready = select.poll()
+        ready.register(watch, select.POLLIN)
+        gone = ready.poll(1000 * limit)
+        os.close(watch)
+        return process.wait() if gone else None
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        return None
+
+
 def start(command, environment, limit, mark, folder):
     """(status, seconds, output, errors) of a command that has so many seconds."""
     with open(os.path.join(folder, "out"), "w+b") as out, open(os.path.join(folder, "err"), "w+b") as err:
@@ -117,13 +137,12 @@ def start(command, environment, limit, mark, folder):
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment,
                                    cwd=folder, start_new_session=True)
         try:
-            status = "ok" if process.wait(limit) == 0 else "failed"
-        except subprocess.TimeoutExpired:
-            status = "timed out"
+            code = wait(process, limit)
         except KeyboardInterrupt:
             end_run(process, mark)
             raise
         took = time.monotonic() - begin
+        status = "timed out" if code is None else "failed" if code else "ok"
         end_run(process, mark)
         out.seek(0)
         err.seek(0)
