@@ -119,7 +119,7 @@ def parse(text, mpi_names=(), own=False):
 
 
 def find_inlined(ours):
-    """The inlined form of this library, where its oshcc has one: the macro says so, other compilers ignore the option."""
+    """The inlined form of this library, where its oshcc has one: a macro says so, since others ignore the option."""
     compiler = ours.compiler + [INLINE]
     done = subprocess.run(compiler + ["-E", "-dM", "-x", "c", os.devnull], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, check=False)

@@ -74,5 +74,6 @@ def chosen(jobs, names, counts=None):
     for name in names:
         if not any(name in ("all", j.name, j.path, j.path.split("/")[0]) for j in jobs):
             known = " ".join(sorted({j.name for j in jobs}))
-            raise SystemExit(f"run.py: --tables {name}: there is no such program. There are: micro, apps, models; {known}")
+            raise SystemExit(f"run.py: --tables {name}: there is no such program. There are: micro, apps, models, "
+                             f"{known}")
     return [j for j in jobs if fits(j) and (not counts or j.npes in counts)]

@@ -63,18 +63,19 @@ def times(value):
 
 # --- tables ---
 
-def lines_of_table(results, rows):
+def lines_of_table(results, rows, names=lambda row: [row.series, x_text(row)]):
     has_limit = any(row.limit for row in rows)
     has_peer = any(row.ahead(results.us, results.others) for row in rows)
     x_name = {"bytes": "size", "PEs": "PEs"}.get(table_of(rows[0].table).x, "")
+    titles = ["", x_name][:len(names(rows[0]))]
     ours = [p for p in results.owns if p is results.us or any(row.values.get(p.name) for row in rows)]
-    head = ["", x_name] + [p.name for p in ours]
+    head = titles + [p.name for p in ours]
     head += ["limit"] + [f"{p.name} / limit" for p in ours] if has_limit else []
     head += [p.name for p in results.others] + (["ahead of the best"] if has_peer else [])
     yield "| " + " | ".join(head) + " |"
-    yield "|" + "---|" * 2 + "---:|" * (len(head) - 2)
+    yield "|" + "---|" * len(titles) + "---:|" * (len(head) - len(titles))
     for row in rows:
-        cells = [row.series, x_text(row)] + [cell(row, p) for p in ours]
+        cells = names(row) + [cell(row, p) for p in ours]
         if has_limit:
             cells += [amount(row.limit, row.unit)] + [times(row.to_limit(p)) for p in ours]
         cells += [cell(row, p) for p in results.others]
@@ -174,6 +175,29 @@ def summary(results):
     yield ""
 
 
+# (table, PEs, series, x): the rows that say most.
+GLANCE = (
+    ("p", 2, "heap", "8"), ("p", 2, "static data", "8"), ("g", 2, "heap", "8"), ("g", 2, "static data", "8"),
+    ("atomics", 2, "64 bits, heap", "fetch_add"), ("atomics", 2, "64 bits, heap", "compare_swap"),
+    *(("put", 2, "heap", str(size)) for size in (64, 4096, 1 << 20, 64 << 20)),
+    *(("get", 2, "heap", str(size)) for size in (64, 4096, 1 << 20, 64 << 20)),
+    ("put with signal, there and back", 2, "heap", "8"),
+    *(("barrier", None, "all PEs", pes) for pes in ("2", "8")),
+    *(("token ring", None, "heap", pes) for pes in ("2", "8")),
+    *((name, pes, "heap", str(1 << 20)) for pes in (2, 8) for name in ("reduce", "broadcast", "fcollect", "alltoall")),
+    ("empty job", None, "start to exit", "8"),
+    ("limits", None, "a cache line there and back between two PEs", "2"),
+)
+
+
+def glance(results):
+    rows = [results.rows[key] for key in GLANCE if key in results.rows]
+    if rows:
+        yield "## At a glance\n"
+        yield from lines_of_table(results, rows, lambda row: [f"{table_of(row.table).title}: {where(row)}"])
+        yield ""
+
+
 def troubles(results):
     """What did not go well, once for each program and peer."""
     said = {}
@@ -208,7 +232,7 @@ def plots_part(plots):
 
 def generated(results, machine, passes, plots):
     lines = list(head(results, machine, passes))
-    lines += ["## Summary\n", *summary(results), *troubles(results)]
+    lines += ["## Summary\n", *summary(results), *troubles(results), *glance(results)]
     if plots:
         lines += ["## Plots\n", *plots_part(plots)]
     lines.append("## Tables\n")

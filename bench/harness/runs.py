@@ -112,8 +112,8 @@ def remove_segments(names):
 
 
 def wait(process, limit):
-    """Its exit status, or None when it is still there after so many seconds. Asked of the kernel: Python's own wait with
-    a limit looks only every now and then, and the time of an empty job would be that of the looks."""
+    """Its exit status, or None when it is still there after so many seconds. Asked of the kernel: Python's own wait
+    with a limit looks only every now and then, and the time of an empty job would be that of the looks."""
     try:
         watch = os.pidfd_open(process.pid)
     except (AttributeError, OSError):
