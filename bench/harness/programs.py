@@ -37,7 +37,7 @@ PROGRAMS = (
     ("micro/collective", (2, 8, 16), {"heap": "64M", "seconds": 3}),
     ("micro/empty", MANY, {"whole": ("empty job", "start to exit")}),
     ("micro/start", MANY, {}),
-    ("micro/strided", (2,), {"heap": "128M", "seconds": 2}),
+    ("micro/strided", (2,), {"heap": "256M"}),
     ("micro/rate", (2, 8), {"heap": "128M", "seconds": 2}),
     ("micro/lock", (2, 8), {"heap": "64M", "seconds": 2}),
     ("micro/heap", (1, 2, 8), {"heap": "128M", "seconds": 2}),

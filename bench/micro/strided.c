@@ -4,7 +4,7 @@
  */
 #include "bench_shmem.h"
 
-enum { MOST = 16 << 20, STRIDE = 2 };
+enum { MOST = 64 << 20, STRIDE = 2 };
 
 static long *heap, *far, *own;
 static size_t count;

@@ -4,7 +4,7 @@
  */
 #include "bench_mpi.h"
 
-enum { MOST = 16 << 20, STRIDE = 2 };
+enum { MOST = 64 << 20, STRIDE = 2 };
 
 static long *own;
 static MPI_Win window;
