@@ -103,16 +103,16 @@ static double bench_took(bench_work *work, long n, bool together)
     return together ? bench_span(begin, end) : end - begin;
 }
 
-/* As many times as fill a round. The first time of all also touches and connects: it is believed only when it is so
- * long that there is no time for a second one. */
+/* As many times as fill a round. What touches pages or connects for the first time fills one too soon: each number is
+ * tried a second time before it is believed, unless there is no time for that. */
 static long bench_fitting(bench_work *work, bool together, double round_ns, double *took)
 {
-    long n = 1;
-    for (int again = 0;; again = 1) {
+    for (long n = 1;;) {
         *took = bench_took(work, n, together);
-        if ((again && *took >= round_ns) || *took >= 8 * bench_row_ns || n >= BENCH_MOST) return n;
+        if (*took >= round_ns && *took < 8 * bench_row_ns) *took = bench_took(work, n, together);
+        if (*took >= round_ns || n >= BENCH_MOST) return n;
         double factor = *took > 0 ? 1.2 * round_ns / *took : 10;
-        if (again || factor > 1) n = factor > 10 ? n * 10 : factor > 2 ? (long)((double)n * factor) : n * 2;
+        n = factor > 10 ? n * 10 : factor > 2 ? (long)((double)n * factor) : n * 2;
     }
 }
 
