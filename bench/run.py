@@ -82,11 +82,11 @@ def find_peers(args):
 # --- figures kept ---
 
 def keep(path, about, everybody, taken):
-    document = {"machine": about, "peers": [p.describe() for p in everybody],
-                "runs": [run.describe() for run in taken]}
+    """A run on each line, so that two such files can be compared."""
+    lines = [json.dumps(run.describe(), separators=(",", ":"), ensure_ascii=False) for run in taken]
+    head = json.dumps({"machine": about, "peers": [p.describe() for p in everybody]}, indent=1, ensure_ascii=False)
     with open(path, "w", encoding="utf-8") as file:
-        json.dump(document, file, indent=None, separators=(",", ":"), ensure_ascii=False)
-        file.write("\n")
+        file.write(head[:-2] + ',\n "runs": [\n' + ",\n".join(lines) + "\n ]\n}\n")
 
 
 def recall(paths):

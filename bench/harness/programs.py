@@ -48,8 +48,8 @@ APPLICATIONS = (("apps", (2, 8)), ("models", (2, 8)))
 def find_applications():
     """Every program of bench/apps and bench/models, by its name."""
     for folder, npes in APPLICATIONS:
-        sources = sorted(glob.glob(os.path.join(HERE, folder, "*.c")))
-        names = sorted({os.path.basename(s)[:-2].replace("_mpi", "") for s in sources})
+        stems = (os.path.basename(source)[:-2] for source in glob.glob(os.path.join(HERE, folder, "*.c")))
+        names = sorted({stem[:-4] if stem.endswith("_mpi") else stem for stem in stems})
         for name in names:
             yield os.path.join(folder, name), npes, {"seconds": 4}
 
