@@ -78,10 +78,13 @@ class KeptPeer:
 
     def __init__(self, kept):
         self.name, self.version, self.mpi, self.own = kept["name"], kept["version"], kept["mpi"], kept["own"]
-        self.started = kept["started"]
+        self.kept = kept
 
     def shown(self):
-        return self.started
+        return self.kept["started"]
+
+    def describe(self):
+        return self.kept
 
 
 def hydra_version(launcher):

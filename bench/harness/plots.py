@@ -18,8 +18,8 @@ def library():
     except ImportError:
         return None
     matplotlib.use("Agg")
-    matplotlib.rcParams.update({"svg.hashsalt": "hbmesh", "font.size": 9, "axes.titlesize": 10,
-                                "axes.spines.top": False, "axes.spines.right": False})
+    matplotlib.rcParams.update({"svg.hashsalt": "hbmesh", "svg.fonttype": "none", "font.size": 9,
+                                "axes.titlesize": 10, "axes.spines.top": False, "axes.spines.right": False})
     import matplotlib.pyplot
     return matplotlib.pyplot
 

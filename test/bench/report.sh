@@ -47,6 +47,12 @@ PROGRAM
 cp -r report again && run --from again/benchmarks.json --out again || fail "run.py --from: $(cat said)"
 cmp report/benchmarks.md again/benchmarks.md || fail 'from the same figures comes another report'
 
+# Figures of two files are one report, with twice as many values.
+mkdir both && run --from report/benchmarks.json again/benchmarks.json --out both || fail "run.py --from two: $(cat said)"
+has both/benchmarks.md 'values from 2 runs'
+run --from both/benchmarks.json --out again || fail "run.py --from the file of both: $(cat said)"
+cmp both/benchmarks.md again/benchmarks.md || fail 'from the figures of both comes another report'
+
 # Peers that misbehave cost their own rows only: one that hangs with a child that has left its session, one that dies half
 # way, one that does not compile.
 cat >cc <<'TEXT'
