@@ -53,7 +53,7 @@ def arguments():
         help="which programs: copy, atomic, ..., or micro, apps, models (default: all)")
     add("--pes", nargs="+", type=int, metavar="N", help="only with these numbers of PEs")
     add("--repeats", type=int, default=3, help="runs of each program (%(default)s)")
-    add("--minutes", type=float, default=16, help="no run begins later than this (%(default)s)")
+    add("--minutes", type=float, default=15, help="no run begins later than this (%(default)s)")
     add("--limit", type=float, help="seconds one run of a program may take (four times what it plans, and 15)")
     add("--quick", action="store_true", help="one short run of each, up to 64 KiB and 2 PEs: to see that it works")
     add("--out", default=os.path.join(ROOT, "doc"), help="where the report goes (doc/)")

@@ -91,7 +91,10 @@ TABLES = {
         limit_table="collectives"
     ),
     "alltoall": Table("alltoall", RESULTS + "MPI: MPI_Alltoall.", limit=COPIED, limit_table="collectives"),
-    "scan": Table("sum_inscan", RESULTS + "MPI: MPI_Scan.", limit=COPIED, limit_table="collectives"),
+    "scan": Table(
+        "sum_inscan and barrier_all", RESULTS + "MPI: MPI_Scan and MPI_Barrier.", limit=COPIED,
+        limit_table="collectives"
+    ),
     "malloc and free": Table(
         "malloc and free",
         "A symmetric block taken and freed by all PEs, 16 alive at once; the standard puts two barriers into "

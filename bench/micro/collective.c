@@ -33,9 +33,14 @@ static void alltoall(long n)
     LOOP bench_alltoall(to, from, part);
 }
 #if BENCH_HAS(1, 6)
+/* With a barrier: nothing else keeps PE 0, who waits for nobody in a scan, from running ahead. */
 static void scan(long n)
 {
-    LOOP shmem_double_sum_inscan(SHMEM_TEAM_WORLD, to, from, all);
+    LOOP
+    {
+        shmem_double_sum_inscan(SHMEM_TEAM_WORLD, to, from, all);
+        shmem_barrier_all();
+    }
 }
 #endif
 
