@@ -82,6 +82,7 @@ static void use_heap(void)
 {
     word32 = (int *)heap, word64 = heap + 8;
 }
+
 static void use_static(void)
 {
     word32 = &static32, word64 = &static64;
@@ -113,6 +114,7 @@ static void add_to_first(long n)
 {
     LOOP KEEP(shmem_long_atomic_fetch_add(heap, 1, 0));
 }
+
 static long *far_first;
 static void add_bare(long n)
 {

@@ -16,18 +16,22 @@ static void broadcast(long n)
 {
     LOOP bench_broadcast(to, from, all, (int)(i % npes));
 }
+
 static void reduce(long n)
 {
     LOOP bench_reduce(to, from, all);
 }
+
 static void collect(long n)
 {
     LOOP bench_collect(to, from, part);
 }
+
 static void fcollect(long n)
 {
     LOOP bench_fcollect(to, from, part);
 }
+
 static void alltoall(long n)
 {
     LOOP bench_alltoall(to, from, part);

@@ -13,18 +13,22 @@ static void broadcast(long n)
 {
     LOOP MPI_Bcast(to, all, MPI_DOUBLE, (int)(i % npes), MPI_COMM_WORLD);
 }
+
 static void reduce(long n)
 {
     LOOP MPI_Allreduce(from, to, all, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
+
 static void gather(long n)
 {
     LOOP MPI_Allgather(from, part, MPI_DOUBLE, to, part, MPI_DOUBLE, MPI_COMM_WORLD);
 }
+
 static void alltoall(long n)
 {
     LOOP MPI_Alltoall(from, part, MPI_DOUBLE, to, part, MPI_DOUBLE, MPI_COMM_WORLD);
 }
+
 /* With a barrier: nothing else keeps rank 0, who waits for nobody in a scan, from running ahead. */
 static void scan(long n)
 {

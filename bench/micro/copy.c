@@ -22,6 +22,7 @@ static void put(long n)
 {
     LOOP shmem_putmem(there + at(i), own + at(i), bytes, next);
 }
+
 static void get(long n)
 {
     LOOP shmem_getmem(own + at(i), there + at(i), bytes, next);

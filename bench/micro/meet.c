@@ -14,22 +14,27 @@ static void barrier_all(long n)
 {
     LOOP shmem_barrier_all();
 }
+
 static void sync_all(long n)
 {
     LOOP shmem_sync_all();
 }
+
 static void barrier_pthread(long n)
 {
     LOOP pthread_barrier_wait(barrier);
 }
+
 static void reduce(long n)
 {
     LOOP bench_reduce(to, from, 1);
 }
+
 static void fcollect(long n)
 {
     LOOP bench_fcollect(to, from, 1);
 }
+
 static void alltoall(long n)
 {
     LOOP bench_alltoall(to, from, 1);

@@ -10,18 +10,22 @@ static void barrier(long n)
 {
     LOOP MPI_Barrier(MPI_COMM_WORLD);
 }
+
 static void reduce(long n)
 {
     LOOP MPI_Allreduce(from, to, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
+
 static void broadcast(long n)
 {
     LOOP MPI_Bcast(to, 1, MPI_DOUBLE, (int)(i % npes), MPI_COMM_WORLD);
 }
+
 static void gather(long n)
 {
     LOOP MPI_Allgather(from, 1, MPI_DOUBLE, to, 1, MPI_DOUBLE, MPI_COMM_WORLD);
 }
+
 static void alltoall(long n)
 {
     LOOP MPI_Alltoall(from, 1, MPI_DOUBLE, to, 1, MPI_DOUBLE, MPI_COMM_WORLD);

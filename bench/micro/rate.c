@@ -18,6 +18,7 @@ static size_t at(long i)
 {
     return (size_t)i % (REGION / bytes < BATCH ? REGION / bytes : BATCH) * bytes;
 }
+
 static bool is_idle(void)
 {
     return partner >= npes || (one_way && me % 2 == 1);

@@ -25,6 +25,7 @@ static double larger(double a, double b)
 {
     return a > b ? a : b;
 }
+
 static double sum(double a, double b)
 {
     return a + b;

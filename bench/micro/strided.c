@@ -13,6 +13,7 @@ static void iput(long n)
 {
     LOOP shmem_long_iput(heap, own, STRIDE, STRIDE, count, next);
 }
+
 static void iget(long n)
 {
     LOOP shmem_long_iget(own, heap, STRIDE, STRIDE, count, next);
@@ -29,6 +30,7 @@ static void loop_to(long n)
 {
     LOOP copy_strided(far, own);
 }
+
 static void loop_from(long n)
 {
     LOOP copy_strided(own, far);
