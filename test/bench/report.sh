@@ -1,5 +1,5 @@
 # Every program of bench/micro compiles without a word; bench/run.py measures two of them and writes the report it should.
-# timeout: 120
+# timeout: 300
 set -u
 python=${PYTHON:-$(command -v python3)}
 [ -n "$python" ] || { echo 'there is no Python'; exit 77; }
@@ -50,8 +50,8 @@ cmp report/benchmarks.md again/benchmarks.md || fail 'from the same figures come
 # Figures of two files are one report, with twice as many values.
 mkdir both && run --from report/benchmarks.json again/benchmarks.json --out both || fail "run.py --from two: $(cat said)"
 has both/benchmarks.md 'values from 2 runs'
-run --from both/benchmarks.json --out again || fail "run.py --from the file of both: $(cat said)"
-cmp both/benchmarks.md again/benchmarks.md || fail 'from the figures of both comes another report'
+run --from both/benchmarks.json --out anew || fail "run.py --from the file of both: $(cat said)"
+cmp both/benchmarks.md anew/benchmarks.md || fail 'from the figures of both comes another report'
 
 # Peers that misbehave cost their own rows only: one that hangs with a child that has left its session, one that dies half
 # way, one that does not compile.
@@ -59,11 +59,12 @@ cat >cc <<'TEXT'
 #!/bin/sh
 while [ $# -gt 0 ]; do [ "$1" = -o ] && echo >"$2"; shift; done
 TEXT
-cat >hang <<'TEXT'
+seconds=1$$ # nobody else sleeps as long
+cat >hang <<TEXT
 #!/bin/sh
-[ "$1" = --version ] && exit
-setsid sleep 98765 &
-sleep 98765
+[ "\$1" = --version ] && exit
+setsid sleep $seconds &
+sleep $seconds
 TEXT
 cat >die <<'TEXT'
 #!/bin/sh
@@ -81,7 +82,7 @@ for text in 'hangs, micro/element with 2 PEs: timed out' 'dies, micro/element wi
     has bad/benchmarks.md "$text"
 done
 for process in /proc/[0-9]*; do
-    tr '\0' ' ' <"$process/cmdline" 2>/dev/null | grep -q '^sleep 98765' && fail "$process is left behind"
+    { tr '\0' ' ' <"$process/cmdline"; } 2>/dev/null | grep -q "^sleep $seconds" && fail "$process is left behind"
 done
 
 # What is asked wrongly is said.
