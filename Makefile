@@ -30,7 +30,7 @@ build_tests = $(build) --target tests -- $(if $(wildcard $(BUILD)/build.ninja),-
 	echo 'hbmesh: some tests could not be built'
 ctest = cd '$(BUILD)' && $(dir $(shell command -v $(CMAKE)))ctest --output-on-failure -j $(J)
 
-.PHONY: all help setup demo demo-gnn demo-npu check check-all check-roce bench doc install uninstall symbols clean
+.PHONY: all help setup demo demo-gnn demo-npu check check-all check-roce bench bench-more doc install uninstall symbols clean
 all:
 	@command -v $(CMAKE) >/dev/null || { echo 'CMake is missing. Install it and a C and C++ compiler' \
 		'(Debian: apt-get install cmake gcc g++), or let make demo or make check do that.'; exit 1; }
@@ -46,7 +46,8 @@ help:
 	@echo 'make check        install what is missing (apt-get), build, run the tests'
 	@echo 'make check-all    the long tests too: stress, aarch64 under qemu'
 	@echo 'make check-roce   all those over RDMA, in virtual machines with a soft device (make check has a short form)'
-	@echo 'make bench        build and run the benchmarks'
+	@echo 'make bench        install peers (apt-get), measure them beside this library: doc/benchmarks.md; BENCH_ARGS=--help'
+	@echo 'make bench-more   measure several machines, device heaps and the Python package'
 	@echo 'make doc          the manual pages, in $(BUILD)/man'
 	@echo 'make install      into PREFIX=$(PREFIX) (which can be moved afterwards), under DESTDIR=$(DESTDIR)'
 	@echo 'make uninstall    remove what make install put there'
@@ -93,9 +94,13 @@ check-all: setup-check-all all
 check-roce: setup-check all
 	@$(ctest) -R '^roce/'
 
+# Any Python does; one that has matplotlib draws the plots, too.
 bench: setup-bench all
-	@ls bench/*.c >/dev/null 2>&1 || { echo 'There are no benchmarks in bench/ yet.'; exit 1; }
-	@if [ -f bench/run.sh ]; then OSHCC='$(BUILD)/bin/oshcc' OSHRUN='$(BUILD)/bin/oshrun' sh bench/run.sh; fi
+	@python=$$(sh tools/python.sh matplotlib 2>/dev/null || command -v python3) && \
+	OSHCC='$(BUILD)/bin/oshcc' OSHRUN='$(BUILD)/bin/oshrun' "$$python" bench/run.py $(BENCH_ARGS)
+
+bench-more: setup-bench-more all
+	@OSHCC='$(BUILD)/bin/oshcc' OSHRUN='$(BUILD)/bin/oshrun' sh bench/run.sh
 
 doc: all
 	@$(build) --target man

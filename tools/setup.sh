@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh build|check|check-all|demo-gnn|bench: sees to it that the programs needed are there. BUILD: the build folder.
+# setup.sh build|check|check-all|demo-gnn|bench|bench-more: sees to it that the programs needed are there. BUILD: the build folder.
 #
 # Installs what is missing through apt-get, as root or through sudo; elsewhere says what to install. When nothing is
 # missing, nothing is asked of the network and this takes a few milliseconds.
@@ -11,6 +11,7 @@ CMAKE=${CMAKE:-cmake}
 # A program, and the Debian package that has it; "a|b": either will do; "h:x": a header of C, where the compiler or
 # pkg-config finds it; "py:x": what python-facts.py calls x, asked of the interpreter that the Python part is for. Without
 # a need nothing works; without a wish the tests that would use it are skipped.
+without='some tests will be skipped without'
 needs='cc|gcc|clang=gcc c++|g++|clang++=g++ make=make'
 wishes=
 [ "$CMAKE" = cmake ] && needs="cmake=cmake $needs"
@@ -23,13 +24,22 @@ check | check-all)
         py:mpi4py=python3-mpi4py py:torch=python3-torch ip=iproute2 h:openssl/evp.h=libssl-dev
         h:ucp/api/ucp.h=libucx-dev mpirun=openmpi-bin mpicc=libopenmpi-dev h:pmix.h=libpmix-dev"
     ;;
-bench) wishes="ip=iproute2 iperf3=iperf3 h:ucp/api/ucp.h=libucx-dev mpirun=openmpi-bin h:pmix.h=libpmix-dev" ;;
+bench)
+    needs="$needs python3=python3"
+    wishes="mpicc.openmpi|mpicc=libopenmpi-dev mpirun.openmpi|mpirun=openmpi-bin mpicc.mpich=libmpich-dev
+        mpirun.mpich=mpich py:matplotlib=python3-matplotlib"
+    without='the report has less in it without'
+    ;;
+bench-more)
+    wishes="ip=iproute2 iperf3=iperf3 h:ucp/api/ucp.h=libucx-dev mpirun=openmpi-bin h:pmix.h=libpmix-dev"
+    without='less is measured without'
+    ;;
 demo-gnn)
     needs="$needs python3=python3 py:numpy=python3-numpy py:Python.h=python3-dev py:torch=python3-torch
         py:matplotlib=python3-matplotlib"
     ;;
 *)
-    echo "usage: $0 build|check|check-all|demo-gnn|bench" >&2
+    echo "usage: $0 build|check|check-all|demo-gnn|bench|bench-more" >&2
     exit 2
     ;;
 esac
@@ -183,7 +193,7 @@ if [ -n "$programs" ]; then
 fi
 find_missing $wishes
 [ -n "$programs" ] && can_install && apt_install && find_missing $wishes
-[ -n "$programs" ] && tell 'some tests will be skipped without'
-[ -n "$modules" ] && tell_modules 'some tests will be skipped without'
+[ -n "$programs" ] && tell "$without"
+[ -n "$modules" ] && tell_modules "$without"
 case $what in check*) find_slurm ;; esac
 exit 0
