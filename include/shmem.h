@@ -6,6 +6,8 @@
  *
  * Before including it may be defined:
  *   SHMEM_WARN_DEPRECATED   the compiler warns about calls that the standard has deprecated
+ *   SHMEMX_INLINE           calls for elements, small ranges and atomics are inlined: see shmem/inline.h
+ *   SHMEM_PROFILE           not even then: a tool is to see each call
  */
 #ifndef SHMEM_H
 #define SHMEM_H
@@ -140,6 +142,19 @@ extern "C" {
 
 /* Declared here and not in shmemx.h, because shmem_sync(pe) arrives at it. */
 int shmemx_sync_pe(int pe);
+
+/* A thread sanitizer would take the accesses of two threads to one element for a race of the program's. */
+#if defined(__SANITIZE_THREAD__)
+#define SHMEMX_WATCHES_THREADS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SHMEMX_WATCHES_THREADS 1
+#endif
+#endif
+#if defined(SHMEMX_INLINE) && !defined(SHMEM_PROFILE) && !defined(SHMEMX_WATCHES_THREADS) && defined(__OPTIMIZE__) && \
+    defined(__GNUC__) && defined(__LP64__)
+#include <shmem/inline.h>
+#endif
 
 #ifdef __cplusplus
 }

@@ -22,10 +22,14 @@ struct hm_peer {
 };
 
 struct hm_symm {
+    /* as far as `row` programs know this, by its version: see api/inline.c */
     uintptr_t heap_base;
     size_t heap_limit; /* the heap's top: end of the last page that holds a block */
     uintptr_t data_base;
     size_t data_limit;
+    size_t row_first, row_count; /* this PE and its neighbours by number that are mapped here, without a gap */
+    size_t row_mask;             /* row[i & row_mask] is there for any i */
+    struct hm_peer *row;         /* peer + row_first; never NULL */
     unsigned npes; /* 0 before init and after finalize: then nothing is symmetric */
     struct hm_peer *peer;
     /* not on the good path */
@@ -84,6 +88,13 @@ HM_INLINE char *hm_symm_reach_mapped(const void *addr, size_t bytes, int pe, con
     char *at = hm_symm_map(addr, bytes, pe, &peer);
     return hm_likely(at != NULL) ? at : hm_symm_find_mapped(addr, bytes, pe, call, arg);
 }
+
+/* At init: entries for all PEs, of nobody so far; -ENOMEM. Then, when those of this machine are mapped, the entries are
+ * opened to all accesses; at finalize they are closed, and go. */
+int hm_symm_make_peers(int npes);
+void hm_symm_open_peers(int npes);
+void hm_symm_close_peers(void);
+void hm_symm_drop_peers(void);
 
 /* False when options close the good path: the limits that hm_symm_map looks at are 0 then. */
 bool hm_symm_is_open(void);

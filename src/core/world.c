@@ -405,8 +405,7 @@ static void keep_heap_near(void)
 static void map_peers(struct start *st, const char *call)
 {
     int npes = st->who.npes;
-    hm_symm.peer = calloc((size_t)npes, sizeof *hm_symm.peer);
-    if (!hm_symm.peer) hm_die(call, "out of memory");
+    if (hm_symm_make_peers(npes)) hm_die(call, "out of memory");
     for (int i = 0; i < hm_places.local_npes; i++) {
         struct hm_peer *peer = &hm_symm.peer[hm_place_pe(i)];
         peer->page = hm_job_page(hm_world.job, i);
@@ -519,7 +518,7 @@ static void open_world(const char *call)
     if (hm_alloc_start(hm_symm.heap_size, st.heap_fd)) hm_die(call, "out of memory for the records of the heap");
     hm_huge_start();
     hm_move_start(call);
-    hm_symm.npes = (unsigned)hm_world.npes;
+    hm_symm_open_peers(hm_world.npes);
     hm_team_start();
     hm_far_start((int[HM_SEGMENTS]){st.heap_fd, st.image->fd, st.work_fd}, call);
     bool paths = st.all[0].paths;
@@ -588,13 +587,12 @@ static void close_world(void)
     hm_alloc_stop();
     hm_device_stop();
     hm_huge_stop();
-    hm_symm.npes = 0;
+    hm_symm_close_peers();
     hm_symm.heap_limit = hm_symm.real_heap_limit = 0;
     hm_symm.data_limit = hm_symm.real_data_limit = 0;
     hm_remote_unmap();
     hm_places_clear();
-    free(hm_symm.peer);
-    hm_symm.peer = NULL;
+    hm_symm_drop_peers();
     hm_world.boot->stop();
     munmap(hm_world.job, hm_job_bytes(hm_world.job->npes));
     hm_world.job = NULL;

@@ -40,7 +40,8 @@ static char prefix[PATH_MAX], libdir[PATH_MAX];
 /* What the user's arguments ask for. */
 static struct {
     bool links, inputs, shared, archive,
-        language;     /* archive: take libhbmesh.a; language: an -x is in force */
+        language,     /* archive: take libhbmesh.a; language: an -x is in force */
+        inlined;      /* single-element calls need no call */
     const char *show; /* NULL, or what stands behind -showme: ("" for all) */
 } ask = {.links = true};
 
@@ -223,6 +224,8 @@ static bool take_own(const char *a)
         ask.show = a + strlen("--showme:");
     else if (is(a, "-hm-static"))
         ask.archive = true;
+    else if (is(a, "-hm-inline"))
+        ask.inlined = true;
     else
         return false;
     return true;
@@ -255,6 +258,7 @@ static void read_arguments(int argc, char **argv, struct list *users)
 static void make_compile_flags(void)
 {
     add_words(&compile_flags, HM_FLAGS);
+    if (ask.inlined) add(&compile_flags, "-DSHMEMX_INLINE"); /* see shmem/inline.h */
     char *include = join(prefix, "/include");
     if (is(include, "/usr/include"))
         return; /* named again, it would move in front of the compiler's own headers */
