@@ -82,16 +82,22 @@ struct hm_pe_page {
     uint32_t thread_level;
     uint64_t heap_bytes;      /* size of this PE's heap */
     uint64_t heap_committed;  /* filled in by whoever reports a SIGBUS; 0 otherwise */
-    HM_ALIGNED(HM_LINE) struct hm_bell bell;      /* sleepers on words of this PE's symmetric memory */
     HM_ALIGNED(HM_LINE) struct hm_bell meet_bell; /* sleepers in meetings */
     HM_ALIGNED(HM_LINE) struct hm_bell lock_bell; /* sleepers on locks whose home is this PE */
     HM_ALIGNED(HM_LINE) struct hm_blocked blocked[HM_BLOCKED_SLOTS];
+    char gap[4096 - 4 * HM_LINE - HM_BLOCKED_SLOTS * sizeof(struct hm_blocked)];
+    HM_ALIGNED(HM_LINE) struct hm_bell bell; /* sleepers on words of this PE's symmetric memory */
 } HM_ALIGNED(4096);
+
+/* Behind each put and atomic comes a look at the bell. A processor lets a load wait for the store before it where both have
+ * the same place in their pages, so the bell is where a page seldom has words that are written again and again: at its end. */
+_Static_assert(offsetof(struct hm_pe_page, bell) == 4096 - HM_LINE && sizeof(struct hm_pe_page) == 4096,
+               "the bell is the last line of its page");
 
 /* Who puts reads line 0 and the bell each time: what sleepers write is elsewhere, but for the bell that he is to see. */
 _Static_assert(sizeof(struct hm_bell) <= HM_LINE, "a bell is read and written as one line");
-_Static_assert(offsetof(struct hm_pe_page, bell) >= HM_LINE && offsetof(struct hm_pe_page, meet_bell) % HM_LINE == 0 &&
-               offsetof(struct hm_pe_page, lock_bell) % HM_LINE == 0 && offsetof(struct hm_pe_page, blocked) % HM_LINE == 0,
+_Static_assert(offsetof(struct hm_pe_page, meet_bell) % HM_LINE == 0 && offsetof(struct hm_pe_page, lock_bell) % HM_LINE == 0 &&
+               offsetof(struct hm_pe_page, blocked) % HM_LINE == 0,
                "what different PEs write lies on lines of its own");
 
 /* A ticket of a lock whose owner has gone (core/lock.c). */
