@@ -12,6 +12,9 @@ for map in "2 2 2" "1 0 1" "3 1 0" "1 2 5" "cyclic 2 2 2" "0 0 3"; do
     lines $n "hello, PEs $map" "^well [0-9] of $n$"
 done
 job 0 "exit finalizes" "2 1 0" "$pe" end 1
+for who in 0 1 3; do # mpirun takes whom PMIx has not seen off for one that has failed
+    job 0 "PE $who calls global_exit with 0" "2 2 0" "$pe" global-exit-0 $who
+done
 for who in 0 1 2; do # PE 0 and PE 1 are on host 1, PE 1 is no leader, PE 2 is that of host 2
     job bad "PE $who is killed" "2 2 0" "$pe" kill $who
     lines 0 "PE $who is killed" "^went on"
