@@ -41,6 +41,7 @@ int main(void)
         shmem_float_get(mine, dest, n, me);
         h = digest(h, mine, n * sizeof *mine);
         shmem_float_sum_inscan(SHMEM_TEAM_WORLD, dest, source, n);
+        shmem_barrier_all(); /* the last one has his */
         shmem_float_get(mine, dest, n, shmem_n_pes() - 1); /* the last one's: alike for all */
         h = digest(h, mine, n * sizeof *mine);
         shmem_barrier_all();
