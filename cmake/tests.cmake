@@ -17,6 +17,7 @@
 # A program says what it needs in comments of its own, each on a line (scripts: "# key: value"):
 #   /* npes: 2 4 */  /* args: ... */  /* env: A=B C=D */  /* timeout: 120 */  /* label: long */
 #   /* cflags: -std=c11 */  /* libs: -lm */  /* with: src/core/heap.c */
+# A script that mostly waits, or has one process at work, says "# cores: 1": another may run beside it.
 #
 # Exit status 0 passed, 77 skipped, all else failed. A folder may hold a tests.cmake for what does not fit.
 
@@ -165,7 +166,11 @@ function(hbmesh_test_script folder file)
     hbmesh_test_says(args ${file} args)
     add_test(NAME ${name} COMMAND ${HBMESH_BASH} ${CMAKE_SOURCE_DIR}/cmake/run-script.sh ${work} ${file} ${args})
     hbmesh_test_properties(${name} ${file} ${folder} 60)
-    set_tests_properties(${name} PROPERTIES PROCESSORS 2)
+    hbmesh_test_says(cores ${file} cores)
+    if(NOT cores)
+        set(cores 2)
+    endif()
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${cores})
 endfunction()
 
 set(program_folders spec stress regress conform unit fuzz threads)

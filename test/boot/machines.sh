@@ -1,4 +1,5 @@
 # Bootstraps on several hosts by themselves, without the library above: which PEs are one machine, and who finds whom.
+# cores: 1
 # timeout: 120
 [ -f "$SRC/test/hosts/lib.sh" ] || { echo "skipped: no test/hosts/lib.sh"; exit 77; }
 . "$SRC/test/hosts/lib.sh"

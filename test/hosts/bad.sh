@@ -1,4 +1,5 @@
 # What cannot be on two hosts is said in a sentence, and the job ends with a status.
+# cores: 1
 # timeout: 150
 . "$SRC/test/hosts/lib.sh"
 need_mpirun

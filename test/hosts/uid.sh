@@ -1,4 +1,5 @@
 # Jobs on several hosts that a shell loop starts: with a secret, without one, and with strangers at the door.
+# cores: 1
 # timeout: 200
 . "$SRC/test/hosts/lib.sh"
 need_network

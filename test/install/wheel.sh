@@ -1,4 +1,5 @@
 # pip install .: one wheel, for NumPy 1.24, 1.26 and 2, with the library, the launcher and the compiler wrapper inside.
+# cores: 1
 # timeout: 400
 set -u
 fail() { echo "FAIL: $*"; exit 1; }
