@@ -38,18 +38,20 @@ import time
 time.sleep(60)
 END_OF_PROGRAM
 reach() { on "$1" timeout 1 bash -c "exec 3<>/dev/tcp/host$2/$3" 2>/dev/null; }
+# What goes out before all of the way is there again is lost, and TCP says it again only after a second.
+reach_soon() { for i in 1 2 3 4 5; do reach "$@" && return; done; false; }
 on 2 python3 listen.py 7001 7002 &
 for i in $(seq 100); do [ -e listening ] && break; sleep 0.05; done
-reach 1 2 7001 && reach 3 2 7002 || fail "the hosts do not reach each other"
+reach_soon 1 2 7001 && reach_soon 3 2 7002 || fail "the hosts do not reach each other"
 block 2 7001 7001
 reach 1 2 7001 && fail "a blocked port"
 reach 1 2 7002 || fail "the port beside a blocked one"
 unblock 2
-reach 1 2 7001 || fail "a port that was unblocked"
+reach_soon 1 2 7001 || fail "a port that was unblocked"
 cut 2
 reach 1 2 7001 && fail "a link that is cut"
 mend 2
-reach 1 2 7001 || fail "a link that was mended"
+reach_soon 1 2 7001 || fail "a link that was mended"
 kill -9 $(processes_on 2)
 
 if command -v mpirun >/dev/null && mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
