@@ -52,10 +52,12 @@ enum hm_blocked_kind {
     HM_BLOCKED_START, /* in init, waits for other PEs to join */
     HM_BLOCKED_AGENT, /* pe: whose agent is to do something to its device memory */
     HM_BLOCKED_STREAM, /* a stream of the program's: for a word (addr) or members (team_size); neither: the host for streams */
+    HM_BLOCKED_CLAIMED, /* being written: nothing to read yet */
 };
 
 /* What one thread of a PE waits for. Published when the wait begins to yield or to sleep, so a short wait pays nothing.
- * Written by the waiting thread alone; a reader (the launcher on SIGQUIT) takes it as a snapshot that may be torn. */
+ * Written by the waiting thread alone. A reader takes it as a snapshot, which may be torn (the launcher on SIGQUIT) unless he
+ * finds `turn` as it was before he looked at `kind`. */
 struct hm_blocked {
     uint32_t kind;  /* enum hm_blocked_kind; claimed by compare-and-swap from HM_BLOCKED_NOT */
     int32_t pe;     /* for whom, world number; -1: nobody in particular */
@@ -71,6 +73,7 @@ struct hm_blocked {
     int64_t want, have;
     uint32_t word; /* 1 + enum hm_word of the word at addr; 0: not one word alone */
     char call[48]; /* the API call, NUL-terminated */
+    uint32_t turn; /* how often the slot has been written */
 };
 #define HM_BLOCKED_SLOTS 8
 

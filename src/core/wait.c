@@ -215,10 +215,13 @@ struct hm_blocked *hm_blocked_publish(const struct hm_blocked *about, const char
     for (unsigned i = 0; i < HM_BLOCKED_SLOTS; i++) {
         struct hm_blocked *slot = &hm_world.page->blocked[i];
         uint32_t free_slot = HM_BLOCKED_NOT;
-        if (!__atomic_compare_exchange_n(&slot->kind, &free_slot, about->kind, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        if (!__atomic_compare_exchange_n(&slot->kind, &free_slot, HM_BLOCKED_CLAIMED, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             continue;
+        __atomic_store_n(&slot->turn, slot->turn + 1, __ATOMIC_RELEASE);
+        __atomic_thread_fence(__ATOMIC_RELEASE); /* who has seen something of what follows sees the new turn */
         memcpy(&slot->pe, &about->pe, offsetof(struct hm_blocked, call) - offsetof(struct hm_blocked, pe));
         strncpy(slot->call, call ? call : "", sizeof slot->call - 1);
+        __atomic_store_n(&slot->kind, about->kind, __ATOMIC_RELEASE);
         return slot;
     }
     return NULL;

@@ -1,5 +1,7 @@
 #include "core/watch.h"
 
+#include <string.h>
+
 #include "base/os.h"
 #include "core/place.h"
 #include "core/world.h"
@@ -18,7 +20,7 @@ uint64_t hm_watch_period(uint64_t age)
     return period < PERIOD_MAX_NS ? period : PERIOD_MAX_NS;
 }
 
-/* The awaited word as it is mapped here; NULL where it cannot be seen (or the note is torn). */
+/* The awaited word as it is mapped here; NULL where it cannot be seen. */
 static const void *word_of(const struct hm_peer *peer, const struct hm_blocked *b, enum hm_word type)
 {
     uint64_t o = (uint64_t)b->offset, limit = b->in_heap ? hm_symm.real_heap_limit : hm_symm.real_data_limit;
@@ -34,6 +36,16 @@ static bool is_met(const struct hm_peer *peer, const struct hm_blocked *b)
     return word && hm_word_is(hm_word_load(word, type), b->cmp, b->want, type);
 }
 
+/* False: no wait for a word, or it was written meanwhile. */
+static bool read_word_note(const struct hm_blocked *slot, struct hm_blocked *note)
+{
+    uint32_t turn = __atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&slot->kind, __ATOMIC_ACQUIRE) != HM_BLOCKED_WORD) return false;
+    memcpy(note, slot, sizeof *note);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&slot->turn, __ATOMIC_RELAXED) == turn;
+}
+
 /* Calls `visit` for every published wait for a word, until it says to stop. */
 static void each_word(bool (*visit)(struct hm_peer *peer, const struct hm_blocked *b, void *arg), void *arg)
 {
@@ -41,8 +53,8 @@ static void each_word(bool (*visit)(struct hm_peer *peer, const struct hm_blocke
         struct hm_peer *peer = &hm_symm.peer[hm_place_pe(i)];
         if (!(__atomic_load_n(&peer->bell->sleepers, __ATOMIC_ACQUIRE) & ~HM_BELL_NO_MEMBARRIER)) continue;
         for (int k = 0; k < HM_BLOCKED_SLOTS; k++) {
-            const struct hm_blocked *b = &peer->page->blocked[k];
-            if (__atomic_load_n(&b->kind, __ATOMIC_ACQUIRE) == HM_BLOCKED_WORD && visit(peer, b, arg)) return;
+            struct hm_blocked note;
+            if (read_word_note(&peer->page->blocked[k], &note) && visit(peer, &note, arg)) return;
         }
     }
 }
