@@ -56,8 +56,8 @@ enum hm_blocked_kind {
 };
 
 /* What one thread of a PE waits for. Published when the wait begins to yield or to sleep, so a short wait pays nothing.
- * Written by the waiting thread alone. A reader takes it as a snapshot, which may be torn (the launcher on SIGQUIT) unless he
- * finds `turn` as it was before he looked at `kind`. */
+ * Written by the waiting thread alone. Other PEs read it by hm_blocked_read; the launcher, on SIGQUIT, takes a snapshot that may
+ * be torn. */
 struct hm_blocked {
     uint32_t kind;  /* enum hm_blocked_kind; claimed by compare-and-swap from HM_BLOCKED_NOT */
     int32_t pe;     /* for whom, world number; -1: nobody in particular */
@@ -76,6 +76,18 @@ struct hm_blocked {
     uint32_t turn; /* how often the slot has been written */
 };
 #define HM_BLOCKED_SLOTS 8
+
+/* False: nobody waits there, or it was written meanwhile. */
+static inline bool hm_blocked_read(const struct hm_blocked *slot, struct hm_blocked *note)
+{
+    uint32_t turn = __atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE);
+    uint32_t kind = __atomic_load_n(&slot->kind, __ATOMIC_ACQUIRE);
+    if (kind == HM_BLOCKED_NOT || kind == HM_BLOCKED_CLAIMED) return false;
+    *note = *slot;
+    note->kind = kind; /* the wait may be over by now */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&slot->turn, __ATOMIC_RELAXED) == turn;
+}
 
 struct hm_pe_page {
     /* line 0: read by everybody, written at start and end only */

@@ -26,10 +26,8 @@ struct chain {
 static bool is_blocked(int pe, struct hm_blocked *b)
 {
     for (int i = 0; i < HM_BLOCKED_SLOTS; i++) {
-        const struct hm_blocked *slot = &hm_symm.peer[pe].page->blocked[i];
-        uint32_t kind = __atomic_load_n(&slot->kind, __ATOMIC_ACQUIRE);
-        if (kind != HM_BLOCKED_TEAM && kind != HM_BLOCKED_PAIR) continue;
-        *b = *slot;
+        if (!hm_blocked_read(&hm_symm.peer[pe].page->blocked[i], b)) continue;
+        if (b->kind != HM_BLOCKED_TEAM && b->kind != HM_BLOCKED_PAIR) continue;
         b->call[sizeof b->call - 1] = 0;
         return true;
     }

@@ -1,4 +1,4 @@
-/* Copies from one mapped memory to another: what put, get and the collectives use where others would use memcpy.
+/* Copies from one mapped memory to another: what put and get use where others would use memcpy.
  *
  *     up to HM_MOVE_SMALL bytes   a few loads and stores, without a call
  *     up to a few MiB             memcpy

@@ -1,7 +1,5 @@
 #include "core/watch.h"
 
-#include <string.h>
-
 #include "base/os.h"
 #include "core/place.h"
 #include "core/world.h"
@@ -36,16 +34,6 @@ static bool is_met(const struct hm_peer *peer, const struct hm_blocked *b)
     return word && hm_word_is(hm_word_load(word, type), b->cmp, b->want, type);
 }
 
-/* False: no wait for a word, or it was written meanwhile. */
-static bool read_word_note(const struct hm_blocked *slot, struct hm_blocked *note)
-{
-    uint32_t turn = __atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE);
-    if (__atomic_load_n(&slot->kind, __ATOMIC_ACQUIRE) != HM_BLOCKED_WORD) return false;
-    memcpy(note, slot, sizeof *note);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return __atomic_load_n(&slot->turn, __ATOMIC_RELAXED) == turn;
-}
-
 /* Calls `visit` for every published wait for a word, until it says to stop. */
 static void each_word(bool (*visit)(struct hm_peer *peer, const struct hm_blocked *b, void *arg), void *arg)
 {
@@ -54,7 +42,8 @@ static void each_word(bool (*visit)(struct hm_peer *peer, const struct hm_blocke
         if (!(__atomic_load_n(&peer->bell->sleepers, __ATOMIC_ACQUIRE) & ~HM_BELL_NO_MEMBARRIER)) continue;
         for (int k = 0; k < HM_BLOCKED_SLOTS; k++) {
             struct hm_blocked note;
-            if (read_word_note(&peer->page->blocked[k], &note) && visit(peer, &note, arg)) return;
+            bool is_word = hm_blocked_read(&peer->page->blocked[k], &note) && note.kind == HM_BLOCKED_WORD;
+            if (is_word && visit(peer, &note, arg)) return;
         }
     }
 }
