@@ -42,12 +42,6 @@ static void consume_all(void)
 }
 /* model: end */
 
-static void hand_over(void)
-{
-    if (is_producer()) produce_all();
-    if (is_consumer()) consume_all();
-}
-
 int main(int argc, char **argv)
 {
     job_begin(&argc, &argv);
@@ -55,7 +49,7 @@ int main(int argc, char **argv)
     handover_set_up(argc, argv);
     for (int i = 0; i < DEPTH; i++)
         block[i] = need(malloc(block_bytes()), "blocks");
-    run_handover(MODEL, hand_over);
+    run_handover(MODEL, produce_all, consume_all);
     job_end();
     return 0;
 }
