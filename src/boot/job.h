@@ -56,8 +56,7 @@ enum hm_blocked_kind {
 };
 
 /* What one thread of a PE waits for. Published when the wait begins to yield or to sleep, so a short wait pays nothing.
- * Written by the waiting thread alone. Other PEs read it by hm_blocked_read; the launcher, on SIGQUIT, takes a snapshot that may
- * be torn. */
+ * Written by hm_blocked_publish, read by hm_blocked_read. */
 struct hm_blocked {
     uint32_t kind;  /* enum hm_blocked_kind; claimed by compare-and-swap from HM_BLOCKED_NOT */
     int32_t pe;     /* for whom, world number; -1: nobody in particular */
@@ -77,16 +76,33 @@ struct hm_blocked {
 };
 #define HM_BLOCKED_SLOTS 8
 
+/* A note is read while it may be written: word by word, each whole, and between two looks at its turn. */
+typedef uint32_t __attribute__((may_alias)) hm_blocked_word;
+#define HM_BLOCKED_FIRST (offsetof(struct hm_blocked, pe) / sizeof(hm_blocked_word))
+#define HM_BLOCKED_LAST (offsetof(struct hm_blocked, turn) / sizeof(hm_blocked_word))
+_Static_assert(offsetof(struct hm_blocked, turn) % sizeof(hm_blocked_word) == 0, "a note is words, its turn the last");
+
+/* The slot is the writer's: its kind is HM_BLOCKED_CLAIMED. */
+static inline void hm_blocked_write(struct hm_blocked *slot, const struct hm_blocked *note)
+{
+    const hm_blocked_word *from = (const hm_blocked_word *)note;
+    hm_blocked_word *to = (hm_blocked_word *)slot;
+    __atomic_store_n(&slot->turn, slot->turn + 1, __ATOMIC_RELAXED);
+    for (size_t i = HM_BLOCKED_FIRST; i < HM_BLOCKED_LAST; i++)
+        __atomic_store_n(&to[i], from[i], __ATOMIC_RELEASE); /* who sees one of them sees the new turn */
+    __atomic_store_n(&slot->kind, note->kind, __ATOMIC_RELEASE);
+}
+
 /* False: nobody waits there, or it was written meanwhile. */
 static inline bool hm_blocked_read(const struct hm_blocked *slot, struct hm_blocked *note)
 {
-    uint32_t turn = __atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE);
-    uint32_t kind = __atomic_load_n(&slot->kind, __ATOMIC_ACQUIRE);
-    if (kind == HM_BLOCKED_NOT || kind == HM_BLOCKED_CLAIMED) return false;
-    *note = *slot;
-    note->kind = kind; /* the wait may be over by now */
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return __atomic_load_n(&slot->turn, __ATOMIC_RELAXED) == turn;
+    const hm_blocked_word *from = (const hm_blocked_word *)slot;
+    hm_blocked_word *to = (hm_blocked_word *)note;
+    note->turn = __atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE);
+    note->kind = __atomic_load_n(&slot->kind, __ATOMIC_ACQUIRE);
+    if (note->kind == HM_BLOCKED_NOT || note->kind >= HM_BLOCKED_CLAIMED) return false;
+    for (size_t i = HM_BLOCKED_FIRST; i < HM_BLOCKED_LAST; i++) to[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&slot->turn, __ATOMIC_RELAXED) == note->turn;
 }
 
 struct hm_pe_page {

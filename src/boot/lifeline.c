@@ -188,8 +188,7 @@ static void say_death(int pe, const struct line *l, const char *how)
     char waited[96] = "";
     for (int i = 0; i < HM_BLOCKED_SLOTS && !*waited; i++) {
         struct hm_blocked b;
-        memcpy(&b, &hm_job_page(life.job, pe)->blocked[i], sizeof b);
-        if (b.kind == HM_BLOCKED_NOT || b.kind > HM_BLOCKED_START) continue;
+        if (!hm_blocked_read(&hm_job_page(life.job, pe)->blocked[i], &b) || b.kind > HM_BLOCKED_START) continue;
         snprintf(waited, sizeof waited, "; it had been waiting in %.*s", (int)strnlen(b.call, sizeof b.call),
                  b.call);
     }

@@ -61,8 +61,11 @@ static unsigned shown;
 
 static void tell(struct hm_stream_op *op, struct hm_blocked *b)
 {
-    b->have = op->have;
-    if (op->team) b->missing = hm_stream_missing(op, &b->pe);
+    __atomic_store_n(&b->have, op->have, __ATOMIC_RELAXED); /* the note may be read meanwhile */
+    if (!op->team) return;
+    int32_t pe = b->pe;
+    __atomic_store_n(&b->missing, hm_stream_missing(op, &pe), __ATOMIC_RELAXED);
+    __atomic_store_n(&b->pe, pe, __ATOMIC_RELAXED);
 }
 
 static void show(struct hm_stream_op *op)
@@ -88,7 +91,7 @@ static void show(struct hm_stream_op *op)
 static void hide(struct hm_stream_op *op)
 {
     if (!op->shown) return;
-    __atomic_store_n(&op->shown->kind, HM_BLOCKED_NOT, __ATOMIC_RELEASE);
+    hm_blocked_retract(op->shown);
     op->shown = NULL;
     shown--;
 }

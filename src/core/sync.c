@@ -227,8 +227,8 @@ static void look_for_missing(struct hm_wait *w)
     w->about.pe = first;
     w->about.missing = missing;
     if (w->published) {
-        w->published->pe = first;
-        w->published->missing = missing;
+        __atomic_store_n(&w->published->pe, first, __ATOMIC_RELAXED);
+        __atomic_store_n(&w->published->missing, missing, __ATOMIC_RELAXED);
     }
     hm_deadlock_look(w);
 }

@@ -217,15 +217,16 @@ struct hm_blocked *hm_blocked_publish(const struct hm_blocked *about, const char
         uint32_t free_slot = HM_BLOCKED_NOT;
         if (!__atomic_compare_exchange_n(&slot->kind, &free_slot, HM_BLOCKED_CLAIMED, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             continue;
-        __atomic_store_n(&slot->turn, slot->turn + 1, __ATOMIC_RELEASE);
-        __atomic_thread_fence(__ATOMIC_RELEASE); /* who has seen something of what follows sees the new turn */
-        memcpy(&slot->pe, &about->pe, offsetof(struct hm_blocked, call) - offsetof(struct hm_blocked, pe));
-        strncpy(slot->call, call ? call : "", sizeof slot->call - 1);
-        __atomic_store_n(&slot->kind, about->kind, __ATOMIC_RELEASE);
+        struct hm_blocked note = *about;
+        strncpy(note.call, call ? call : "", sizeof note.call - 1);
+        note.call[sizeof note.call - 1] = '\0';
+        hm_blocked_write(slot, &note);
         return slot;
     }
     return NULL;
 }
+
+void hm_blocked_retract(struct hm_blocked *published) { __atomic_store_n(&published->kind, HM_BLOCKED_NOT, __ATOMIC_RELEASE); }
 
 static void publish(struct hm_wait *w)
 {
@@ -416,7 +417,7 @@ void hm_wait_end(struct hm_wait *w)
     if (w->watched) hm_watch_leave(w);
     if (w->slack) prctl(PR_SET_TIMERSLACK, (unsigned long)w->slack, 0, 0, 0);
     if (w->announced) sleeper_leaves(w->bell);
-    if (w->published) __atomic_store_n(&w->published->kind, HM_BLOCKED_NOT, __ATOMIC_RELEASE);
+    if (w->published) hm_blocked_retract(w->published);
 }
 
 /* --- words --- */

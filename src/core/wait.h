@@ -64,6 +64,7 @@ bool hm_wait_nap(struct hm_wait *w, uint64_t ns);
 /* Shows the launcher what is waited for, by a place in this PE's page that is given back by HM_BLOCKED_NOT as its kind; waits do
  * it by themselves. NULL: no place is left. */
 struct hm_blocked *hm_blocked_publish(const struct hm_blocked *about, const char *call);
+void hm_blocked_retract(struct hm_blocked *published);
 
 /* The function that waits ask whether to leave, on the waiting thread: at least every 50 ms and behind every signal.
  * Not 0: leave. can_return 0: leaving ends the job. NULL: none. */

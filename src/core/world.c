@@ -288,12 +288,11 @@ static void greet(struct start *st, const char *call)
     st->fds = calloc((size_t)st->who.npes * (size_t)st->nfds, sizeof *st->fds);
     if (!st->all || !st->fds) hm_die(call, "out of memory");
     int mine[3] = {st->heap_fd, st->image->fd >= 0 ? st->image->fd : st->heap_fd, st->work_fd};
-    hm_world.page->blocked[0].kind = HM_BLOCKED_START;
-    snprintf(hm_world.page->blocked[0].call, sizeof hm_world.page->blocked[0].call, "%s", call);
-    hm_world.page->blocked[0].since = hm_os_now();
+    struct hm_blocked about = {.kind = HM_BLOCKED_START, .pe = -1, .since = hm_os_now(), .offset = -1};
+    struct hm_blocked *published = hm_blocked_publish(&about, call);
     int e = hm_world.boot->gather(g, sizeof *g, st->all, mine, st->nfds, st->fds);
     if (e) hm_die(call, "the PEs could not exchange what they need to reach each other: %s", strerror(-e));
-    hm_world.page->blocked[0].kind = HM_BLOCKED_NOT;
+    if (published) hm_blocked_retract(published);
     set_places(st, call);
 }
 

@@ -122,8 +122,7 @@ static void describe(struct hm_guard *g, char *text, size_t size, const struct h
 /* Copies out the i-th wait of a PE; false when there is none. */
 static bool blocked_at(const struct hm_guard *g, int pe, int i, struct hm_blocked *b)
 {
-    memcpy(b, &hm_hub_page(&g->hub, pe)->blocked[i], sizeof *b);
-    return b->kind > HM_BLOCKED_NOT && b->kind <= HM_BLOCKED_STREAM;
+    return hm_blocked_read(&hm_hub_page(&g->hub, pe)->blocked[i], b);
 }
 
 void hm_report_end(struct hm_guard *g, int pe, pid_t pid, const char *how)
