@@ -1,4 +1,4 @@
-# timeout: 7200
+# timeout: 3600
 # label: long
-# Ten million rounds of two PEs in each mode of waiting.
-exec bash "$SRC/test/launch/wakeup.sh" 10000000 2
+# A million rounds of two PEs in each mode of waiting: twelve million.
+exec bash "$SRC/test/launch/wakeup.sh" "${HM_ROUNDS:-1000000}" 2
