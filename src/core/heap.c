@@ -1,8 +1,9 @@
 /* The heap's records: one for each block and each free range, which together tile [0, size) without a gap;
- * two free ranges never touch. They hang in a treap ordered by offset, in which every record knows the
- * largest free range below it, so the lowest range that is large enough, the record that holds an offset and
- * the neighbours are all found in O(log n). Priorities are a hash of the offset: the same blocks give the
- * same tree, and placement depends on the history of calls alone.
+ * two free ranges never touch. They are a list in order of offset, and hang in a treap in the same order, in which
+ * every record knows the largest free range below it, so the lowest range that is large enough and the record
+ * that holds an offset are found in O(log n), and the neighbours at once. A record's rank in the treap is its own
+ * for ever: its range can grow and shrink where it hangs. So a block that is taken is one record put in at most,
+ * and one that is freed is at most two taken out.
  *
  * Placement is first fit by address: it keeps the top low, and all PEs agree on it without talking. */
 #include "core/heap.h"
@@ -20,25 +21,34 @@ struct record {
     size_t largest;       /* bytes of the largest free range in this subtree */
     long hints;
     uint32_t left, right; /* `left` also links the unused records */
+    uint32_t before, behind; /* in the list, which record NIL closes to a ring */
+    uint32_t rank; /* no two have the same; parents have higher ones */
 };
 
 struct hm_heap {
     size_t size, page, guard, phase, free_bytes;
     struct record *record;
     uint32_t records, root, unused, unused_count;
-    size_t dirty_from, dirty_to; /* whole pages where blocks came or went since the last page_changes */
-    uint64_t *held;              /* a bit for each page that a block touched at the last page_changes */
+    size_t dirty_from, dirty_to; /* pages where blocks came or went since the last page_changes */
+    uint64_t *touched;           /* a bit for each page that a block touches */
+    uint64_t *held;              /* the same, as the owner of the pages has been told */
+    uint64_t *old;               /* free and yet held already at the last hm_heap_pages_rested */
+    size_t resting;              /* pages that are free and held */
+    bool woken;                  /* some such were taken since then */
+    bool has_new;                /* pages were taken that are not held */
     bool starved;
 };
 
 /* --- the tree --- */
 
-static uint64_t priority(const struct record *r)
+/* One to one, so no two records are of the same rank. */
+static uint32_t rank_of(uint32_t i)
 {
-    uint64_t x = r->offset / HM_HEAP_MIN_ALIGN + 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
+    i ^= i >> 16;
+    i *= 0x7feb352du;
+    i ^= i >> 15;
+    i *= 0x846ca68bu;
+    return i ^ i >> 16;
 }
 
 static size_t largest_of(const struct record *all, const struct record *r)
@@ -78,7 +88,7 @@ static uint32_t tree_join(struct hm_heap *h, uint32_t a, uint32_t b)
     if (a == NIL) return b;
     if (b == NIL) return a;
     struct record *ra = &h->record[a], *rb = &h->record[b];
-    if (priority(ra) > priority(rb)) {
+    if (ra->rank > rb->rank) {
         ra->right = tree_join(h, ra->right, b);
         refresh(h, a);
         return a;
@@ -91,7 +101,7 @@ static uint32_t tree_join(struct hm_heap *h, uint32_t a, uint32_t b)
 static uint32_t tree_with(struct hm_heap *h, uint32_t at, uint32_t i)
 {
     struct record *r = &h->record[i], *here = &h->record[at];
-    if (at == NIL || priority(r) > priority(here)) {
+    if (at == NIL || r->rank > here->rank) {
         tree_split(h, at, r->offset, &r->left, &r->right);
         refresh(h, i);
         return i;
@@ -128,12 +138,22 @@ static uint32_t tree_find(const struct hm_heap *h, size_t offset)
     return found;
 }
 
-static uint32_t tree_last(const struct hm_heap *h)
+/* The record that begins at `offset` has become a free range of `bytes`. */
+static void tree_grow(struct hm_heap *h, size_t offset, size_t bytes)
 {
-    uint32_t i = h->root;
-    while (h->record[i].right != NIL)
-        i = h->record[i].right;
-    return i;
+    for (uint32_t i = h->root;; i = offset < h->record[i].offset ? h->record[i].left : h->record[i].right) {
+        struct record *here = &h->record[i];
+        if (here->largest < bytes) here->largest = bytes;
+        if (here->offset == offset) return;
+    }
+}
+
+/* The record that begins at `offset` has changed, and hangs where it did. */
+static void tree_refresh(struct hm_heap *h, uint32_t at, size_t offset)
+{
+    const struct record *here = &h->record[at];
+    if (here->offset != offset) tree_refresh(h, offset < here->offset ? here->left : here->right, offset);
+    refresh(h, at);
 }
 
 /* --- records --- */
@@ -159,50 +179,111 @@ static int records_reserve(struct hm_heap *h, uint32_t n)
     return 0;
 }
 
-static void record_put(struct hm_heap *h, size_t offset, size_t bytes, size_t asked, long hints)
+/* Puts a record into the list, before `behind`, and the tree: the way to its place there leads past both neighbours, one of
+ * which may just have become smaller. */
+static uint32_t record_put(struct hm_heap *h, size_t offset, size_t bytes, size_t asked, uint32_t behind)
 {
-    if (bytes == 0) return;
-    uint32_t i = h->unused;
+    uint32_t i = h->unused, before = h->record[behind].before;
     h->unused = h->record[i].left;
     h->unused_count--;
-    h->record[i] = (struct record){.offset = offset, .bytes = bytes, .asked = asked, .hints = hints};
+    h->record[i] = (struct record){.offset = offset, .bytes = bytes, .asked = asked, .before = before, .behind = behind,
+                                   .rank = rank_of(i)};
+    h->record[before].behind = h->record[behind].before = i;
     h->root = tree_with(h, h->root, i);
-    if (!asked) h->free_bytes += bytes;
+    return i;
 }
 
-/* Takes the record out and returns what it said. */
-static struct record record_take(struct hm_heap *h, uint32_t i)
+static void record_drop(struct hm_heap *h, uint32_t i)
 {
-    struct record r = h->record[i];
-    h->root = tree_without(h, h->root, r.offset);
-    h->record[i].left = h->unused;
+    struct record *r = &h->record[i];
+    h->root = tree_without(h, h->root, r->offset);
+    h->record[r->before].behind = r->behind;
+    h->record[r->behind].before = r->before;
+    r->left = h->unused;
     h->unused = i;
     h->unused_count++;
-    if (!r.asked) h->free_bytes -= r.bytes;
-    return r;
 }
 
-/* Puts a free range back, joined with its free neighbours. */
-static void range_free(struct hm_heap *h, size_t offset, size_t bytes)
+/* Two neighbours become one free range. One of them hangs below the other, and is dropped: the way to it leads past the
+ * other, whose new length is seen on the way. */
+static uint32_t records_join(struct hm_heap *h, uint32_t a, uint32_t b)
 {
-    if (bytes == 0) return;
-    uint32_t i = offset + bytes < h->size ? tree_find(h, offset + bytes) : NIL;
-    if (i != NIL && !h->record[i].asked) bytes += record_take(h, i).bytes;
-    i = offset > 0 ? tree_find(h, offset - 1) : NIL;
-    if (i != NIL && !h->record[i].asked) {
-        struct record before = record_take(h, i);
-        offset = before.offset;
-        bytes += before.bytes;
-    }
-    record_put(h, offset, bytes, 0, 0);
+    bool is_a_above = h->record[a].rank > h->record[b].rank;
+    uint32_t above = is_a_above ? a : b, below = is_a_above ? b : a;
+    size_t offset = h->record[a].offset;
+    h->record[above].bytes += h->record[below].bytes;
+    h->record[above].asked = 0;
+    h->record[above].hints = 0;
+    record_drop(h, below);
+    h->record[above].offset = offset;
+    return above;
 }
 
-static void touch_pages(struct hm_heap *h, size_t offset, size_t bytes)
+/* A block, or what is left of it, is free from now on. */
+static uint32_t record_free(struct hm_heap *h, uint32_t i)
 {
-    size_t from = hm_round_down(offset, h->page), to = hm_round_up(offset + bytes, h->page);
+    struct record *r = &h->record[i];
+    uint32_t before = r->before, behind = r->behind;
+    h->free_bytes += r->bytes;
+    r->asked = 0;
+    r->hints = 0;
+    bool joins_before = before != NIL && !h->record[before].asked, joins_behind = behind != NIL && !h->record[behind].asked;
+    if (joins_behind) i = records_join(h, i, behind);
+    if (joins_before) i = records_join(h, before, i);
+    if (!joins_before && !joins_behind) tree_grow(h, r->offset, r->bytes);
+    return i;
+}
+
+/* --- pages --- */
+
+/* The bits of pages [from, to) in a word between that of `from` and that of to - 1. */
+static inline uint64_t bits_in(size_t word, size_t from, size_t to)
+{
+    uint64_t bits = ~(uint64_t)0;
+    if (word == from / 64) bits <<= from % 64;
+    if (word == (to - 1) / 64) bits &= ~(uint64_t)0 >> (63 - (to - 1) % 64);
+    return bits;
+}
+
+/* Mostly all, and the compiler may not use the instruction that counts. */
+static inline size_t bits_count(uint64_t bits) { return bits == ~(uint64_t)0 ? 64 : (size_t)__builtin_popcountll(bits); }
+
+/* Some of [from, to) may have changed. */
+static void pages_dirty(struct hm_heap *h, size_t from, size_t to)
+{
     bool none = h->dirty_from == h->dirty_to;
     if (none || from < h->dirty_from) h->dirty_from = from;
     if (none || to > h->dirty_to) h->dirty_to = to;
+}
+
+static void pages_take(struct hm_heap *h, size_t offset, size_t bytes)
+{
+    size_t from = offset / h->page, to = (offset + bytes - 1) / h->page + 1;
+    pages_dirty(h, from, to);
+    for (size_t w = from / 64; w <= (to - 1) / 64; w++) {
+        uint64_t bits = bits_in(w, from, to), rested = bits & ~h->touched[w] & h->held[w];
+        if (rested) h->resting -= bits_count(rested);
+        if (rested) h->woken = true;
+        if (bits & ~h->held[w]) h->has_new = true;
+        h->touched[w] |= bits;
+    }
+}
+
+/* Of the pages of [offset, offset + bytes) those that lie in the free range `r` as a whole. */
+static void pages_free(struct hm_heap *h, size_t offset, size_t bytes, const struct record *r)
+{
+    size_t from = offset / h->page, to = (offset + bytes - 1) / h->page + 1;
+    size_t first = (r->offset + h->page - 1) / h->page, end = (r->offset + r->bytes) / h->page;
+    if (from < first) from = first;
+    if (to > end) to = end;
+    if (from >= to) return;
+    pages_dirty(h, from, to);
+    for (size_t w = from / 64; w <= (to - 1) / 64; w++) {
+        uint64_t bits = bits_in(w, from, to);
+        h->touched[w] &= ~bits;
+        h->old[w] &= ~bits;
+        h->resting += bits_count(bits & h->held[w]);
+    }
 }
 
 /* --- the interface --- */
@@ -214,11 +295,14 @@ struct hm_heap *hm_heap_open(size_t size, size_t page)
     h->size = size;
     h->page = page;
     h->held = calloc(size / page / 64 + 1, sizeof *h->held);
-    if (h->held == NULL || records_reserve(h, 1) != 0) {
+    h->touched = calloc(size / page / 64 + 1, sizeof *h->touched);
+    h->old = calloc(size / page / 64 + 1, sizeof *h->old);
+    if (h->held == NULL || h->touched == NULL || h->old == NULL || records_reserve(h, 1) != 0) {
         hm_heap_close(h);
         return NULL;
     }
-    record_put(h, 0, size, 0, 0);
+    record_put(h, 0, size, 0, NIL);
+    h->free_bytes = size;
     return h;
 }
 
@@ -226,6 +310,8 @@ void hm_heap_close(struct hm_heap *h)
 {
     if (h == NULL) return;
     free(h->held);
+    free(h->touched);
+    free(h->old);
     free(h->record);
     free(h);
 }
@@ -267,6 +353,26 @@ static size_t block_align(const struct hm_heap *h, size_t bytes, size_t align)
     return align;
 }
 
+/* A block comes to lie in free range `i`, which goes on as what is left of it: behind the block, or else before it. */
+static void range_take(struct hm_heap *h, uint32_t i, size_t at, size_t bytes, size_t asked)
+{
+    struct record *r = &h->record[i];
+    size_t from = r->offset, end = from + r->bytes;
+    h->free_bytes -= bytes;
+    if (at + bytes < end) {
+        r->offset = at + bytes;
+        r->bytes = end - r->offset;
+        uint32_t block = record_put(h, at, bytes, asked, i);
+        if (from < at) record_put(h, from, at - from, 0, block);
+    } else if (from < at) {
+        r->bytes = at - from;
+        record_put(h, at, bytes, asked, r->behind);
+    } else {
+        r->asked = asked;
+        tree_refresh(h, h->root, at);
+    }
+}
+
 size_t hm_heap_alloc(struct hm_heap *h, size_t asked, size_t align)
 {
     h->starved = false;
@@ -280,12 +386,9 @@ size_t hm_heap_alloc(struct hm_heap *h, size_t asked, size_t align)
         i = first_fit(h, h->root, bytes, align);
     if (i == NIL || records_reserve(h, 2) != 0) return HM_HEAP_NONE;
 
-    struct record r = record_take(h, i);
-    size_t at = aligned_from(h, r.offset, align);
-    record_put(h, r.offset, at - r.offset, 0, 0);
-    record_put(h, at, bytes, asked, 0);
-    record_put(h, at + bytes, r.offset + r.bytes - (at + bytes), 0, 0);
-    touch_pages(h, at, bytes);
+    size_t at = aligned_from(h, h->record[i].offset, align);
+    range_take(h, i, at, bytes, asked);
+    pages_take(h, at, bytes);
     return at;
 }
 
@@ -300,18 +403,38 @@ int hm_heap_free(struct hm_heap *h, size_t offset)
 {
     uint32_t i = block_at(h, offset);
     if (i == NIL) return -ENOENT;
-    struct record r = record_take(h, i);
-    range_free(h, r.offset, r.bytes);
-    touch_pages(h, r.offset, r.bytes);
+    size_t bytes = h->record[i].bytes;
+    i = record_free(h, i);
+    pages_free(h, offset, bytes, &h->record[i]);
     return 0;
 }
 
 /* The end of the free range behind a record, or of the record itself. */
 static size_t room_end(const struct hm_heap *h, const struct record *r)
 {
-    size_t end = r->offset + r->bytes;
-    const struct record *next = &h->record[end < h->size ? tree_find(h, end) : NIL];
-    return next->asked ? end : end + next->bytes;
+    const struct record *next = &h->record[r->behind];
+    return r->offset + r->bytes + (r->behind == NIL || next->asked ? 0 : next->bytes);
+}
+
+/* Block `i` becomes `bytes` long, of the room that it has up to `end`. */
+static void block_resize(struct hm_heap *h, uint32_t i, size_t end, size_t bytes, size_t asked)
+{
+    struct record *r = &h->record[i], *behind = &h->record[r->behind];
+    bool is_behind_free = end > r->offset + r->bytes;
+    h->free_bytes += r->bytes;
+    h->free_bytes -= bytes;
+    r->bytes = bytes;
+    r->asked = asked;
+    size_t from = r->offset + bytes;
+    if (!is_behind_free) {
+        if (from < end) record_put(h, from, end - from, 0, r->behind);
+    } else if (from == end) {
+        record_drop(h, r->behind);
+    } else {
+        behind->offset = from;
+        behind->bytes = end - from;
+        tree_refresh(h, h->root, from);
+    }
 }
 
 int hm_heap_resize(struct hm_heap *h, size_t offset, size_t asked)
@@ -324,11 +447,10 @@ int hm_heap_resize(struct hm_heap *h, size_t offset, size_t asked)
     if (bytes > end - offset) return -ENOMEM;
     if (records_reserve(h, 1) != 0) return -ENOMEM;
     if (bytes + h->guard <= end - offset) bytes += h->guard;
-    struct record r = record_take(h, i);
-    if (end > offset + r.bytes) record_take(h, tree_find(h, offset + r.bytes));
-    record_put(h, offset, bytes, asked, r.hints);
-    record_put(h, offset + bytes, end - (offset + bytes), 0, 0);
-    touch_pages(h, offset, bytes > r.bytes ? bytes : r.bytes);
+    size_t before = h->record[i].bytes;
+    block_resize(h, i, end, bytes, asked);
+    if (bytes > before) pages_take(h, offset, bytes);
+    if (bytes < before) pages_free(h, offset, before, &h->record[h->record[i].behind]);
     return 0;
 }
 
@@ -351,7 +473,7 @@ bool hm_heap_before(const struct hm_heap *h, size_t offset, size_t *first, size_
 {
     if (offset >= h->size) offset = h->size - 1;
     const struct record *r = &h->record[tree_find(h, offset)];
-    if (!r->asked && r->offset > 0) r = &h->record[tree_find(h, r->offset - 1)];
+    if (!r->asked) r = &h->record[r->before];
     if (!r->asked) return false;
     *first = r->offset;
     *bytes = r->asked;
@@ -376,7 +498,7 @@ long hm_heap_hints(const struct hm_heap *h, size_t offset)
 
 size_t hm_heap_top(const struct hm_heap *h)
 {
-    const struct record *last = &h->record[tree_last(h)];
+    const struct record *last = &h->record[h->record[NIL].before];
     return last->asked ? h->size : hm_round_up(last->offset, h->page);
 }
 
@@ -389,81 +511,79 @@ size_t hm_heap_largest(const struct hm_heap *h)
     return h->record[h->root].largest;
 }
 
-/* --- pages --- */
+/* --- page changes --- */
 
-static bool bit_get(const uint64_t *bits, size_t i)
-{
-    return bits[i / 64] >> (i % 64) & 1;
-}
+enum which { CHANGED, TAKEN, FREED, RESTED };
 
-/* The end of the run of equal bits that begins at i, at most `end`. */
-static size_t bits_run(const uint64_t *bits, size_t i, size_t end)
+static uint64_t pages_word(const struct hm_heap *h, size_t word, enum which which)
 {
-    uint64_t flip = bit_get(bits, i) ? ~(uint64_t)0 : 0;
-    while (i < end) {
-        uint64_t differ = (bits[i / 64] ^ flip) >> (i % 64);
-        if (differ != 0) {
-            i += (size_t)__builtin_ctzll(differ);
-            break;
-        }
-        i = (i / 64 + 1) * 64;
-    }
-    return i < end ? i : end;
-}
-
-static void bits_set(uint64_t *bits, size_t from, size_t to, bool value)
-{
-    while (from < to) {
-        size_t n = 64 - from % 64 < to - from ? 64 - from % 64 : to - from;
-        uint64_t mask = (n == 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1) << (from % 64);
-        bits[from / 64] = value ? bits[from / 64] | mask : bits[from / 64] & ~mask;
-        from += n;
+    uint64_t touched = h->touched[word], held = h->held[word];
+    switch (which) {
+    case CHANGED: return touched ^ held;
+    case TAKEN: return touched & ~held;
+    case FREED: return held & ~touched;
+    default: return held & ~touched & h->old[word];
     }
 }
 
-/* The first run of whole pages in [from, to) that no block touches; an empty one at `to` where there is none.
- */
-static void free_pages(const struct hm_heap *h, size_t from, size_t to, size_t *first, size_t *end)
+/* The first page of [from, to) that is such a one (`is`), or is not; `to` where there is none. */
+static size_t pages_find(const struct hm_heap *h, size_t from, size_t to, enum which which, bool is)
 {
-    for (size_t at = from * h->page; at < to * h->page;) {
-        const struct record *r = &h->record[tree_find(h, at)];
-        *first = hm_round_up(r->offset, h->page) / h->page;
-        *end = (r->offset + r->bytes) / h->page;
-        if (*first < from) *first = from;
-        if (*end > to) *end = to;
-        if (!r->asked && *first < *end) return;
-        at = r->offset + r->bytes;
+    for (size_t w = from / 64; w * 64 < to; w++) {
+        uint64_t word = pages_word(h, w, which), found = (is ? word : ~word) & bits_in(w, from, to);
+        if (found) return w * 64 + (size_t)__builtin_ctzll(found);
     }
-    *first = *end = to;
+    return to;
 }
 
-/* Pages [from, to) are all held now, or all free: visits those that were not so before. */
-static void visit_changes(struct hm_heap *h, size_t from, size_t to, bool held,
-                          void (*visit)(void *arg, size_t offset, size_t bytes, bool freed), void *arg)
+/* The owner is told of pages [from, to). */
+static void tell(struct hm_heap *h, size_t from, size_t to, bool freed, hm_heap_visit *visit, void *arg)
 {
-    while (from < to) {
-        size_t end = bits_run(h->held, from, to);
-        if (bit_get(h->held, from) != held) {
-            bits_set(h->held, from, end, held);
-            visit(arg, from * h->page, (end - from) * h->page, !held);
-        }
-        from = end;
+    for (size_t w = from / 64; w <= (to - 1) / 64; w++) {
+        uint64_t bits = bits_in(w, from, to);
+        h->held[w] = freed ? h->held[w] & ~bits : h->held[w] | bits;
+    }
+    if (freed) h->resting -= to - from;
+    visit(arg, from * h->page, (to - from) * h->page, freed);
+}
+
+static void tell_changes(struct hm_heap *h, size_t from, size_t to, hm_heap_visit *visit, void *arg)
+{
+    for (size_t i = from, end; (i = pages_find(h, i, to, CHANGED, true)) < to; i = end) {
+        bool freed = h->held[i / 64] >> (i % 64) & 1;
+        end = pages_find(h, i, to, freed ? FREED : TAKEN, false);
+        tell(h, i, end, freed, visit, arg);
     }
 }
 
-void hm_heap_page_changes(struct hm_heap *h,
-                          void (*visit)(void *arg, size_t offset, size_t bytes, bool freed), void *arg)
+void hm_heap_page_changes_in(struct hm_heap *h, size_t offset, size_t bytes, hm_heap_visit *visit, void *arg)
 {
-    size_t from = h->dirty_from / h->page, to = h->dirty_to / h->page;
+    h->has_new = false;
+    tell_changes(h, offset / h->page, (offset + bytes - 1) / h->page + 1, visit, arg);
+}
+
+void hm_heap_page_changes(struct hm_heap *h, hm_heap_visit *visit, void *arg)
+{
+    tell_changes(h, h->dirty_from, h->dirty_to, visit, arg);
     h->dirty_from = h->dirty_to = 0;
-    while (from < to) {
-        size_t first, end;
-        free_pages(h, from, to, &first, &end);
-        visit_changes(h, from, first, true, visit, arg);
-        visit_changes(h, first, end, false, visit, arg);
-        from = end;
-    }
+    h->has_new = false;
 }
+
+bool hm_heap_has_new_pages(const struct hm_heap *h) { return h->has_new; }
+
+bool hm_heap_pages_rested(struct hm_heap *h, hm_heap_visit *visit, void *arg)
+{
+    bool woken = h->woken;
+    h->woken = false;
+    for (size_t i = h->dirty_from, end; (i = pages_find(h, i, h->dirty_to, RESTED, true)) < h->dirty_to; i = end) {
+        end = pages_find(h, i, h->dirty_to, RESTED, false);
+        tell(h, i, end, true, visit, arg);
+    }
+    for (size_t w = h->dirty_from / 64; w * 64 < h->dirty_to; w++) h->old[w] = pages_word(h, w, FREED);
+    return woken;
+}
+
+size_t hm_heap_resting(const struct hm_heap *h) { return h->resting * h->page; }
 
 /* --- the whole structure --- */
 
@@ -471,7 +591,7 @@ struct walk {
     const struct hm_heap *heap;
     const char *why;
     size_t end, free_bytes; /* of the records so far, in order */
-    uint32_t count;
+    uint32_t count, last;
     bool free; /* the record before was free */
 };
 
@@ -487,8 +607,8 @@ static const char *record_wrong(const struct walk *w, const struct record *r)
         return "a block not as long as asked";
     if (!r->asked && w->free) return "two free ranges that were not joined";
     if (r->largest != largest_of(all, r)) return "a wrong largest range";
-    if (r->left != NIL && priority(&all[r->left]) > priority(r)) return "a left child above its parent";
-    if (r->right != NIL && priority(&all[r->right]) > priority(r)) return "a right child above its parent";
+    if (r->left != NIL && all[r->left].rank > r->rank) return "a left child above its parent";
+    if (r->right != NIL && all[r->right].rank > r->rank) return "a right child above its parent";
     return NULL;
 }
 
@@ -499,6 +619,8 @@ static void walk_tree(struct walk *w, uint32_t i)
     walk_tree(w, r->left);
     if (w->why != NULL) return;
     w->why = record_wrong(w, r);
+    if (w->why == NULL && (r->before != w->last || w->heap->record[w->last].behind != i)) w->why = "a list in another order";
+    w->last = i;
     w->end = r->offset + r->bytes;
     w->free = !r->asked;
     w->free_bytes += r->asked ? 0 : r->bytes;
@@ -513,6 +635,7 @@ bool hm_heap_valid(const struct hm_heap *h, const char **why)
     uint32_t unused = 0;
     for (uint32_t i = h->unused; i != NIL && unused <= h->records; i = h->record[i].left)
         unused++;
+    if (w.why == NULL && (h->record[NIL].before != w.last || h->record[w.last].behind != NIL)) w.why = "a list that goes on";
     if (w.why == NULL && w.end != h->size) w.why = "records that end before the heap does";
     if (w.why == NULL && w.free_bytes != h->free_bytes) w.why = "a wrong sum of free bytes";
     if (w.why == NULL && unused != h->unused_count) w.why = "a wrong number of unused records";

@@ -46,11 +46,22 @@ size_t hm_heap_top(const struct hm_heap *heap);
 size_t hm_heap_free_bytes(const struct hm_heap *heap);
 size_t hm_heap_largest(const struct hm_heap *heap);
 
-/* Whole pages that no block touches any more (freed) or that a block touches again (taken) since the last call: visits
- * maximal ranges in ascending order, so that the owner can give the memory back and close the pages to access. Pages
- * behind the top are visited too. A range both freed and taken again in between is not visited. */
-void hm_heap_page_changes(struct hm_heap *heap, void (*visit)(void *arg, size_t offset, size_t bytes, bool freed),
-                          void *arg);
+/* Whole pages that no block touches any more (`freed`) or that a block touches again, as far as the owner of the pages has
+ * not been told: it is told of maximal ranges in ascending order, so that it can give the memory back and close the pages to
+ * access. A range both freed and taken again in between is not visited: freed pages of which the owner has not been told yet
+ * rest. */
+typedef void hm_heap_visit(void *arg, size_t offset, size_t bytes, bool freed);
+/* All, pages behind the top as well. */
+void hm_heap_page_changes(struct hm_heap *heap, hm_heap_visit *visit, void *arg);
+/* Is there anything to tell of pages that were taken? */
+bool hm_heap_has_new_pages(const struct hm_heap *heap);
+/* Those on which [offset, offset + bytes) lies. */
+void hm_heap_page_changes_in(struct hm_heap *heap, size_t offset, size_t bytes, hm_heap_visit *visit, void *arg);
+/* Freed ones that rested at the last call of this already, and all the time since. True when others that rested were taken
+ * meanwhile. */
+bool hm_heap_pages_rested(struct hm_heap *heap, hm_heap_visit *visit, void *arg);
+/* Bytes of freed pages of which the owner has not been told. */
+size_t hm_heap_resting(const struct hm_heap *heap);
 
 /* The whole structure, for stress tests: every invariant; false with a reason in *why. */
 bool hm_heap_valid(const struct hm_heap *heap, const char **why);
