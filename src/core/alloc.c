@@ -14,29 +14,26 @@
  *                         PE writes nothing. A block that moves is copied, and a PE that returned early could put into a
  *                         block that its owner is still copying into: so they meet again.
  */
-#define _GNU_SOURCE
 #include "core/alloc.h"
 
-#include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/option.h"
 #include "base/os.h"
 #include "core/device.h"
-#include "core/far.h"
 #include "core/heap.h"
+#include "core/pages.h"
 #include "core/symm.h"
 #include "core/team.h"
+#include "core/wait.h"
 #include "core/world.h"
 #include "memkind/memkind.h"
 
+enum { AGE_CALLS = 32 }; /* see core/pages.h */
 #define FREED_RING 256
-#define CLOSED_MAX 8192
 #define PUNCH_FROM ((size_t)1 << 20) /* a zeroed block of this size costs nothing until it is touched */
 
 struct range {
@@ -57,13 +54,11 @@ static struct area host = {.name = "symmetric heap"}, device = {.name = "device 
 
 static struct {
     size_t page;
-    int file; /* the heap's descriptor; -1: none */
-    dev_t device;
-    ino_t inode;
-    bool busy; /* a thread is in one of the calls */
-    struct range closed[CLOSED_MAX]; /* page ranges that no view here can access, in order */
-    int closed_count, closed_limit;
-} alloc = {.file = -1};
+    unsigned calls;
+    int busy; /* with what a thread is */
+} alloc;
+
+enum { WITH_NOTHING, WITH_A_CALL, WITH_PAGES };
 
 static char *at(size_t offset)
 {
@@ -72,160 +67,33 @@ static char *at(size_t offset)
 
 /* --- pages --- */
 
-/* Closes or opens all views of [offset, offset + bytes) that this PE has: its own and those of its peers. */
-static int set_views(size_t offset, size_t bytes, bool open)
+static void page_change(void *call, size_t offset, size_t bytes, bool freed)
 {
-    const struct hm_memkind *kind = hm_symm.heap_kind;
-    int (*set)(void *at, size_t bytes) = open ? kind->open : kind->close;
-    int rc = set(at(offset), bytes);
-    for (unsigned i = 0; i < hm_symm.npes; i++) {
-        char *heap = hm_symm.peer[i].heap;
-        if (heap == NULL || heap == at(0)) continue;
-        int e = set(heap + offset, bytes);
-        if (e) rc = e;
-    }
-    /* closed pages are holes that a core dump would fill; that the advice is not taken harms nobody */
-    (void)madvise(at(offset), bytes, open ? MADV_DODUMP : MADV_DONTDUMP);
-    return rc;
+    if (freed)
+        hm_pages_freed(offset, bytes);
+    else
+        hm_pages_taken(offset, bytes, call);
 }
 
-/* The kernel keeps an entry for each piece of a mapping that differs from its neighbours, vm.max_map_count of
- * them in a process, and a closed range cuts every view once. So ranges are closed only as long as they need
- * no more than a quarter of that number; further ones stay open, and an access to them is found under --check
- * alone. */
-static int closed_limit(void)
+enum change { TAKEN, FREED, RESIZED };
+
+/* The pages that a block touches, or does not any more. */
+static void settle_pages(struct hm_heap *heap, size_t offset, size_t bytes, enum change change, const char *call)
 {
-    long maps = 65530;
-    FILE *f = fopen("/proc/sys/vm/max_map_count", "re");
-    if (f != NULL) {
-        if (fscanf(f, "%ld", &maps) != 1) maps = 65530;
-        fclose(f);
-    }
-    long limit = maps / 4 / (hm_world.npes + 1);
-    return limit < CLOSED_MAX ? (int)limit : CLOSED_MAX;
+    if (!hm_pages_may_rest())
+        hm_heap_page_changes(heap, page_change, (void *)call);
+    else if (change == RESIZED || (change == TAKEN ? hm_heap_has_new_pages(heap) : bytes >= HM_PAGES_NO_REST))
+        hm_heap_page_changes_in(heap, offset, bytes, page_change, (void *)call);
+    else if (hm_heap_resting(heap) > hm_pages_rest_limit())
+        hm_heap_page_changes(heap, page_change, (void *)call);
 }
 
-/* The first closed range that ends behind `offset`. */
-static int closed_find(size_t offset)
+/* What has rested long enough is closed; all, when nothing that rested has been taken again. */
+static void age(const char *call)
 {
-    int from = 0, to = alloc.closed_count;
-    while (from < to) {
-        int i = (from + to) / 2;
-        if (alloc.closed[i].offset + alloc.closed[i].bytes > offset)
-            to = i;
-        else
-            from = i + 1;
-    }
-    return from;
-}
-
-static void closed_replace(int i, int old, const struct range *with, int n)
-{
-    memmove(&alloc.closed[i + n], &alloc.closed[i + old],
-            (size_t)(alloc.closed_count - i - old) * sizeof alloc.closed[0]);
-    for (int k = 0; k < n; k++)
-        alloc.closed[i + k] = with[k];
-    alloc.closed_count += n - old;
-}
-
-static void pages_close(size_t offset, size_t bytes)
-{
-    int i = closed_find(offset);
-    struct range all = {offset, bytes};
-    int first = i, joined = 0;
-    if (i > 0 && alloc.closed[i - 1].offset + alloc.closed[i - 1].bytes == offset) {
-        first = i - 1;
-        all.offset = alloc.closed[first].offset;
-        all.bytes += alloc.closed[first].bytes;
-        joined++;
-    }
-    if (i < alloc.closed_count && alloc.closed[i].offset == offset + bytes) {
-        all.bytes += alloc.closed[i].bytes;
-        joined++;
-    }
-    if (joined == 0 && alloc.closed_count >= alloc.closed_limit) return;
-    int rc = set_views(offset, bytes, false);
-    if (rc != 0) {
-        hm_debug("freed pages stay open to access: mprotect: %s", strerror(-rc));
-        alloc.closed_limit = 0;
-        (void)set_views(offset, bytes, true);
-        return;
-    }
-    closed_replace(first, joined, &all, 1);
-}
-
-/* Opens what is closed of [offset, offset + bytes). */
-static void pages_open(size_t offset, size_t bytes, const char *call)
-{
-    size_t end = offset + bytes;
-    int i = closed_find(offset);
-    while (i < alloc.closed_count && alloc.closed[i].offset < end) {
-        struct range c = alloc.closed[i], rest[2];
-        size_t from = c.offset > offset ? c.offset : offset, c_end = c.offset + c.bytes;
-        size_t to = c_end < end ? c_end : end;
-        int n = 0;
-        if (c.offset < from) rest[n++] = (struct range){c.offset, from - c.offset};
-        if (to < c_end && alloc.closed_count + n <= alloc.closed_limit)
-            rest[n++] = (struct range){to, c_end - to};
-        else
-            to = c_end; /* one range more than allowed: the rest is opened too */
-        int rc = set_views(from, to - from, true);
-        if (rc != 0)
-            hm_die(call,
-                   "cannot open %zu bytes of the symmetric heap at offset %zu to access: mprotect: %s; raise "
-                   "vm.max_map_count or RLIMIT_AS",
-                   to - from, from, strerror(-rc));
-        closed_replace(i, 1, rest, n);
-        i += n;
-    }
-}
-
-/* A program may close every descriptor it finds, and the number may then name a file of its own: so ours lies where few
- * look, and is asked who it is before each use. */
-static void file_keep(int descriptor)
-{
-    struct stat st;
-    alloc.file = fcntl(descriptor, F_DUPFD_CLOEXEC, 300);
-    if (alloc.file < 0) alloc.file = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-    if (alloc.file >= 0 && fstat(alloc.file, &st) == 0) {
-        alloc.device = st.st_dev;
-        alloc.inode = st.st_ino;
-    }
-}
-
-static bool file_is_ours(void)
-{
-    struct stat st;
-    return alloc.file >= 0 && fstat(alloc.file, &st) == 0 && st.st_dev == alloc.device && st.st_ino == alloc.inode;
-}
-
-static bool give_back(size_t offset, size_t bytes)
-{
-    return hm_symm.heap_kind->give_back(alloc.file, offset, bytes) == 0;
-}
-
-/* Gives the memory of whole pages of this PE's heap back; they read as zero afterwards. What a network has pinned stays:
- * then it is false. */
-static bool pages_give_back(size_t offset, size_t bytes)
-{
-    return file_is_ours() && hm_far_give_back(offset, bytes, give_back);
-}
-
-static void page_change(void *arg, size_t offset, size_t bytes, bool freed)
-{
-    if (!freed) {
-        pages_open(offset, bytes, arg);
-        return;
-    }
-    if (!pages_give_back(offset, bytes)) hm_debug("cannot give back %zu bytes of the heap: %m", bytes);
-    pages_close(offset, bytes);
-}
-
-/* What lies above the top was never allocated, or has been freed: no core file needs it. */
-static void advise_dump(size_t from, size_t to)
-{
-    if (from < to) (void)madvise(at(from), to - from, MADV_DODUMP);
-    if (to < from) (void)madvise(at(to), from - to, MADV_DONTDUMP);
+    if (!hm_pages_is_time() || hm_heap_pages_rested(host.heap, page_change, (void *)call)) return;
+    hm_heap_page_changes(host.heap, page_change, (void *)call);
+    hm_pages_rest_no_more();
 }
 
 static void set_limit(size_t top)
@@ -234,9 +102,9 @@ static void set_limit(size_t top)
     __atomic_store_n(&hm_symm.heap_limit, hm_symm_is_open() ? top : 0, __ATOMIC_RELEASE);
 }
 
-/* After blocks came or went: other threads may access memory meanwhile, so a limit falls before pages are
+/* After a block came, went or changed its length: other threads may access memory meanwhile, so a limit falls before pages are
  * closed and rises after they are opened. */
-static void settle(struct area *a, const char *call)
+static void settle(struct area *a, size_t offset, size_t bytes, enum change change, const char *call)
 {
     if (a->on_device) {
         __atomic_store_n(&hm_device.limit, hm_heap_top(a->heap), __ATOMIC_RELEASE);
@@ -244,31 +112,50 @@ static void settle(struct area *a, const char *call)
     }
     size_t old = hm_symm.real_heap_limit, top = hm_heap_top(a->heap);
     if (top < old) set_limit(top);
-    hm_heap_page_changes(a->heap, page_change, (void *)call);
+    settle_pages(a->heap, offset, bytes, change, call);
     if (top > old) set_limit(top);
-    advise_dump(old, top);
 }
 
 /* --- blocks --- */
 
-static void enter(const char *call)
+static bool try_to_enter(int with, int *seen)
 {
-    hm_world_need(call);
-    if (__atomic_exchange_n(&alloc.busy, true, __ATOMIC_ACQUIRE))
-        hm_die(call, "another thread of this PE is in a call that allocates or frees symmetric memory; these "
-                     "calls are "
-                     "collective, so a program may make only one at a time");
+    *seen = WITH_NOTHING;
+    return __atomic_compare_exchange_n(&alloc.busy, seen, with, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 static void leave(void)
 {
-    __atomic_store_n(&alloc.busy, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&alloc.busy, WITH_NOTHING, __ATOMIC_RELEASE);
+}
+
+static void enter(const char *call)
+{
+    int with;
+    hm_world_need(call);
+    while (hm_unlikely(!try_to_enter(WITH_A_CALL, &with))) {
+        if (with == WITH_A_CALL)
+            hm_die(call, "another thread of this PE is in a call that allocates or frees symmetric memory; these "
+                         "calls are "
+                         "collective, so a program may make only one at a time");
+        sched_yield();
+    }
+    if (hm_unlikely(++alloc.calls % AGE_CALLS == 0)) age(call);
+}
+
+void hm_alloc_tidy(void)
+{
+    int with;
+    if (!hm_pages_may_rest() || !try_to_enter(WITH_PAGES, &with)) return;
+    age(NULL);
+    leave();
 }
 
 static void meet(const struct hm_purpose *purpose, const char *call)
 {
-    hm_quiet(&hm_ctx_default);
-    hm_sync_enter(&hm_team_world->sync, purpose, call);
+    struct hm_sync *world = &hm_team_world->sync;
+    if (world->size > 1 || hm_device_any()) hm_quiet(&hm_ctx_default); /* else nobody is there who could see it */
+    hm_sync_enter(world, purpose, call);
 }
 
 /* Where shmem_malloc and its kin allocate when nobody says where. */
@@ -300,7 +187,7 @@ static size_t block_take(struct area *a, size_t bytes, size_t align, const char 
     size_t offset = hm_heap_alloc(a->heap, bytes, align);
     need_records(a, call);
     if (offset != HM_HEAP_NONE) {
-        settle(a, call);
+        settle(a, offset, bytes, TAKEN, call);
         return offset;
     }
     hm_debug("%s: no room for %zu bytes (alignment %zu) in the %s of %zu bytes: %zu are free, "
@@ -311,20 +198,20 @@ static size_t block_take(struct area *a, size_t bytes, size_t align, const char 
     return HM_HEAP_NONE;
 }
 
-static void block_release(struct area *a, size_t offset, const char *call)
+static void block_release(struct area *a, size_t offset, size_t length, const char *call)
 {
-    a->freed[a->freed_count++ % FREED_RING] = (struct range){offset, hm_heap_length(a->heap, offset)};
+    a->freed[a->freed_count++ % FREED_RING] = (struct range){offset, length};
     hm_heap_free(a->heap, offset);
-    settle(a, call);
+    settle(a, offset, length, FREED, call);
 }
 
-/* The heap and the offset of the block that begins at `ptr`; ends the job with a sentence when none does. */
-static struct area *block_need(const void *ptr, size_t *offset, const char *call)
+/* The heap, the offset and the length of the block that begins at `ptr`; ends the job with a sentence when none does. */
+static struct area *block_need(const void *ptr, size_t *offset, size_t *length, const char *call)
 {
     struct area *a = area_of(ptr);
     char what[256];
     if (a) *offset = offset_in(a, ptr);
-    if (a && hm_heap_length(a->heap, *offset) != 0) return a;
+    if (a && (*length = hm_heap_length(a->heap, *offset)) != 0) return a;
     if (a)
         hm_alloc_describe(ptr, what, sizeof what);
     else
@@ -342,7 +229,7 @@ static void block_zero(const struct area *a, size_t offset, size_t bytes, const 
         return;
     }
     size_t from = hm_round_up(offset, alloc.page), to = hm_round_down(offset + bytes, alloc.page);
-    if (bytes < PUNCH_FROM || !pages_give_back(from, to - from)) from = to = offset + bytes;
+    if (bytes < PUNCH_FROM || !hm_pages_give_back(from, to - from)) from = to = offset + bytes;
     memset(at(offset), 0, from - offset);
     memset(at(to), 0, offset + bytes - to);
 }
@@ -424,7 +311,7 @@ static void *aligned_in(struct area *a, struct hm_purpose *purpose, size_t size,
     if (block == NULL || !ask || all_aligned(sync)) return block;
     hm_debug("%s: the heap of some PE does not begin at a multiple of %zu", call, align);
     enter(call);
-    block_release(a, offset_in(a, block), call);
+    block_release(a, offset_in(a, block), size, call);
     leave();
     return NULL;
 }
@@ -464,53 +351,52 @@ void *hm_malloc_on(const char *kind, size_t align, size_t size, bool zero, const
 }
 
 /* The block moves: HM_HEAP_NONE where there is no room, and it stays as it was. */
-static size_t block_move(struct area *a, size_t old, size_t size, const char *call)
+static size_t block_move(struct area *a, size_t old, size_t length, size_t size, const char *call)
 {
-    size_t offset = block_take(a, size, HM_HEAP_MIN_ALIGN, call), length = hm_heap_length(a->heap, old);
+    size_t offset = block_take(a, size, HM_HEAP_MIN_ALIGN, call), keeps = length < size ? length : size;
     if (offset == HM_HEAP_NONE) return HM_HEAP_NONE;
-    if (length > size) length = size;
     if (a->on_device)
-        hm_device_move(a->base + offset, a->base + old, length, call);
+        hm_device_move(a->base + offset, a->base + old, keeps, call);
     else
-        memcpy(at(offset), at(old), length);
+        memcpy(at(offset), at(old), keeps);
     hm_heap_set_hints(a->heap, offset, hm_heap_hints(a->heap, old));
-    block_release(a, old, call);
+    block_release(a, old, length, call);
     hm_sync_again(&hm_team_world->sync, call);
     return offset;
 }
 
 void *hm_realloc(void *ptr, size_t size, const char *call)
 {
-    size_t offset;
+    size_t offset, length;
     if (ptr == NULL) return hm_malloc(size, call);
     if (size == 0) {
         hm_free(ptr, call);
         return NULL;
     }
     enter(call);
-    struct area *a = block_need(ptr, &offset, call);
+    struct area *a = block_need(ptr, &offset, &length, call);
     struct hm_purpose purpose = {.kind = HM_COLL_REALLOC, .size = size, .dest = place_of(a, offset)};
     meet(&purpose, call);
     bool in_place = hm_heap_resize(a->heap, offset, size) == 0;
     need_records(a, call);
     if (in_place)
-        settle(a, call);
+        settle(a, offset, length > size ? length : size, RESIZED, call);
     else
-        offset = block_move(a, offset, size, call);
+        offset = block_move(a, offset, length, size, call);
     leave();
     return offset != HM_HEAP_NONE ? a->base + offset : NULL;
 }
 
 void hm_free(void *ptr, const char *call)
 {
-    size_t offset;
+    size_t offset, length;
     hm_world_need(call);
     if (ptr == NULL) return;
     enter(call);
-    struct area *a = block_need(ptr, &offset, call);
+    struct area *a = block_need(ptr, &offset, &length, call);
     struct hm_purpose purpose = {.kind = HM_COLL_FREE, .dest = place_of(a, offset)};
     meet(&purpose, call);
-    block_release(a, offset, call);
+    block_release(a, offset, length, call);
     leave();
 }
 
@@ -586,11 +472,10 @@ int hm_alloc_start(size_t heap_size, int own_heap)
     int e = area_open(&host, (char *)hm_symm.heap_base, heap_size, 0);
     if (!e && hm_device_any()) e = area_open(&device, hm_device.base, hm_device.size, hm_device.phase);
     if (e) return e;
-    file_keep(own_heap);
-    alloc.closed_limit = closed_limit();
     hm_symm.heap_size = heap_size;
     set_limit(0);
-    advise_dump(heap_size, 0);
+    hm_pages_start(own_heap);
+    hm_wait_tidy = hm_alloc_tidy;
     return 0;
 }
 
@@ -598,10 +483,9 @@ void hm_alloc_stop(void)
 {
     if (host.heap == NULL) return;
     set_limit(0);
+    hm_wait_tidy = NULL;
     area_close(&host);
     area_close(&device);
-    if (file_is_ours()) close(alloc.file);
-    alloc.file = -1;
-    alloc.busy = false;
-    alloc.closed_count = 0;
+    hm_pages_stop();
+    alloc.busy = WITH_NOTHING;
 }

@@ -12,6 +12,9 @@ int hm_alloc_start(size_t heap_size, int own_heap);
 /* Safe when start was not called. Views of the heap are to be unmapped: freed pages stay closed. */
 void hm_alloc_stop(void);
 
+/* Now and then, by any thread: pages that were freed a while ago are closed (core/pages.h). */
+void hm_alloc_tidy(void);
+
 /* Is [addr, addr + bytes) inside one live block of a heap? */
 bool hm_alloc_holds(const void *addr, size_t bytes);
 

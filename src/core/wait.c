@@ -177,6 +177,7 @@ void hm_bell_wake(struct hm_bell *bell)
 }
 
 void (*hm_wait_send)(bool rests);
+void (*hm_wait_tidy)(void);
 
 void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const char *call)
 {
@@ -384,6 +385,7 @@ static bool step_sleep(struct hm_wait *w)
     int e = w->mask ? hm_futex_wait_some(w->word, w->seq, nap, w->mask) : hm_futex_wait(w->word, w->seq, nap);
     w->seq = __atomic_load_n(w->word, __ATOMIC_SEQ_CST);
     if (e == -ETIMEDOUT && w->stuck) look_if_stuck(w);
+    if (e == -ETIMEDOUT && hm_wait_tidy) hm_wait_tidy();
     return goes_on(w, e == -EINTR);
 }
 

@@ -81,6 +81,8 @@ void hm_wait_expect_long(struct hm_wait *w);
 /* Called when a wait begins (`rests`), and when a test fails: sends what this PE has not sent yet, for which others may
  * wait. NULL: there is nothing of the kind. */
 extern void (*hm_wait_send)(bool rests);
+/* Called now and then by waits that sleep: what is due in this PE and nobody waits for. NULL: there is nothing of the kind. */
+extern void (*hm_wait_tidy)(void);
 
 /* From now on waits that yield serve this PE meanwhile. NULL: no longer. */
 void hm_wait_set_helm(const struct hm_helm *helm);

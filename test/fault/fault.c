@@ -54,6 +54,19 @@ static void freed_own(void)
     p[500000] = 1;
     shmem_free(after);
 }
+/* In quick turn pages stay open for a while, and no longer. */
+static void freed_late(void)
+{
+    char *room = shmem_malloc(1 << 20), *after = shmem_malloc(64);
+    shmem_free(room);
+    for (int i = 0; i < 8; i++) shmem_free(shmem_malloc(1 << 20));
+    for (int i = 0; i < 100; i++) {
+        usleep(5000);
+        shmem_free(shmem_malloc(16));
+    }
+    room[500000] = 1;
+    shmem_free(after);
+}
 static void freed_put(void)
 {
     char *p = shmem_malloc(1 << 20), *after = shmem_malloc(64);
@@ -191,6 +204,7 @@ static const struct {
     {"read_only", read_only, 0},
     {"jump", jump, 0},
     {"freed_own", freed_own, 1},
+    {"freed_late", freed_late, 1},
     {"freed_put", freed_put, 1},
     {"freed_ptr", freed_ptr, 1},
     {"local_null", local_null, 0},

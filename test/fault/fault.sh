@@ -31,6 +31,7 @@ for n in 1 2 3; do
     expect ./fault $n read_only 139 "${last}SIGSEGV: write to 0x[0-9a-f]+, in read-only memory of fault"
     expect ./fault $n jump 139 "${last}SIGSEGV: jump to 0x[0-9a-f]+, "
     expect ./fault $n freed_own 139 "${any}SIGSEGV: write to .* of the symmetric heap of this PE, in memory that was freed"
+    expect ./fault $n freed_late 139 "${any}SIGSEGV: write to .* of the symmetric heap of this PE, in memory that was freed"
     expect ./fault $n freed_put 139 \
         "^hbmesh: PE 0: shmem_putmem: SIGSEGV: write to .* of the symmetric heap of (PE $((n - 1))|this PE), in memory that was freed; called at fault\+0x"
     expect ./fault $n freed_ptr 139 "^hbmesh: PE 0: SIGSEGV: write to .* in memory that was freed; at fault"
