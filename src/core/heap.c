@@ -29,6 +29,7 @@ struct hm_heap {
     size_t size, page, guard, phase, free_bytes;
     struct record *record;
     uint32_t records, root, unused, unused_count;
+    uint32_t looked_up; /* the last record that hm_heap_length gave */
     size_t dirty_from, dirty_to; /* pages where blocks came or went since the last page_changes */
     uint64_t *touched;           /* a bit for each page that a block touches */
     uint64_t *held;              /* the same, as the owner of the pages has been told */
@@ -256,17 +257,61 @@ static void pages_dirty(struct hm_heap *h, size_t from, size_t to)
     if (none || to > h->dirty_to) h->dirty_to = to;
 }
 
+/* Words from `first` to `last` - 1 whose pages are held, all of them. */
+static bool all_held(const struct hm_heap *h, size_t first, size_t last)
+{
+    uint64_t all = ~(uint64_t)0;
+    for (size_t w = first; w < last; w++) all &= h->held[w];
+    return all == ~(uint64_t)0;
+}
+
+static void word_take(struct hm_heap *h, size_t w, uint64_t bits)
+{
+    uint64_t rested = bits & ~h->touched[w] & h->held[w];
+    if (rested) h->resting -= bits_count(rested);
+    if (rested) h->woken = true;
+    if (bits & ~h->held[w]) h->has_new = true;
+    h->touched[w] |= bits;
+}
+
+static void word_free(struct hm_heap *h, size_t w, uint64_t bits)
+{
+    h->touched[w] &= ~bits;
+    h->old[w] &= ~bits;
+    h->resting += bits_count(bits & h->held[w]);
+}
+
+/* Many pages, words of which are of one kind: no block touched any of them, and most often all rested. */
+static void words_take(struct hm_heap *h, size_t first, size_t last)
+{
+    if (!all_held(h, first, last)) {
+        for (size_t w = first; w < last; w++) word_take(h, w, ~(uint64_t)0);
+        return;
+    }
+    h->resting -= (last - first) * 64;
+    h->woken = true;
+    memset(&h->touched[first], 0xff, (last - first) * sizeof *h->touched);
+}
+
+static void words_free(struct hm_heap *h, size_t first, size_t last)
+{
+    if (!all_held(h, first, last)) {
+        for (size_t w = first; w < last; w++) word_free(h, w, ~(uint64_t)0);
+        return;
+    }
+    h->resting += (last - first) * 64;
+    memset(&h->touched[first], 0, (last - first) * sizeof *h->touched);
+    memset(&h->old[first], 0, (last - first) * sizeof *h->old);
+}
+
 static void pages_take(struct hm_heap *h, size_t offset, size_t bytes)
 {
     size_t from = offset / h->page, to = (offset + bytes - 1) / h->page + 1;
     pages_dirty(h, from, to);
-    for (size_t w = from / 64; w <= (to - 1) / 64; w++) {
-        uint64_t bits = bits_in(w, from, to), rested = bits & ~h->touched[w] & h->held[w];
-        if (rested) h->resting -= bits_count(rested);
-        if (rested) h->woken = true;
-        if (bits & ~h->held[w]) h->has_new = true;
-        h->touched[w] |= bits;
-    }
+    size_t first = from / 64, last = (to - 1) / 64;
+    word_take(h, first, bits_in(first, from, to));
+    if (last > first + 1) words_take(h, first + 1, last);
+    if (last > first) word_take(h, last, bits_in(last, from, to));
 }
 
 /* Of the pages of [offset, offset + bytes) those that lie in the free range `r` as a whole. */
@@ -278,12 +323,10 @@ static void pages_free(struct hm_heap *h, size_t offset, size_t bytes, const str
     if (to > end) to = end;
     if (from >= to) return;
     pages_dirty(h, from, to);
-    for (size_t w = from / 64; w <= (to - 1) / 64; w++) {
-        uint64_t bits = bits_in(w, from, to);
-        h->touched[w] &= ~bits;
-        h->old[w] &= ~bits;
-        h->resting += bits_count(bits & h->held[w]);
-    }
+    first = from / 64, end = (to - 1) / 64;
+    word_free(h, first, bits_in(first, from, to));
+    if (end > first + 1) words_free(h, first + 1, end);
+    if (end > first) word_free(h, end, bits_in(end, from, to));
 }
 
 /* --- the interface --- */
@@ -395,6 +438,8 @@ size_t hm_heap_alloc(struct hm_heap *h, size_t asked, size_t align)
 /* The record of the block that begins at `offset`, or NIL. */
 static uint32_t block_at(const struct hm_heap *h, size_t offset)
 {
+    const struct record *last = &h->record[h->looked_up];
+    if (last->offset == offset && last->asked) return h->looked_up;
     uint32_t i = offset < h->size ? tree_find(h, offset) : NIL;
     return i != NIL && h->record[i].asked && h->record[i].offset == offset ? i : NIL;
 }
@@ -480,9 +525,10 @@ bool hm_heap_before(const struct hm_heap *h, size_t offset, size_t *first, size_
     return true;
 }
 
-size_t hm_heap_length(const struct hm_heap *h, size_t offset)
+size_t hm_heap_length(struct hm_heap *h, size_t offset)
 {
-    return h->record[block_at(h, offset)].asked; /* of record NIL: 0 */
+    h->looked_up = block_at(h, offset);
+    return h->record[h->looked_up].asked; /* of record NIL: 0 */
 }
 
 void hm_heap_set_hints(struct hm_heap *h, size_t offset, long hints)

@@ -35,8 +35,8 @@ bool hm_heap_starved(const struct hm_heap *heap);
 bool hm_heap_find(const struct hm_heap *heap, size_t offset, size_t *first, size_t *bytes);
 /* The same for the last block that begins at or before `offset`, if at most a free range lies between (messages). */
 bool hm_heap_before(const struct hm_heap *heap, size_t offset, size_t *first, size_t *bytes);
-/* A block that begins exactly there: its asked-for length, or 0. */
-size_t hm_heap_length(const struct hm_heap *heap, size_t offset);
+/* A block that begins exactly there: its asked-for length, or 0. To change that block next saves looking it up. */
+size_t hm_heap_length(struct hm_heap *heap, size_t offset);
 /* Hints given at allocation travel with the block (realloc keeps them). */
 void hm_heap_set_hints(struct hm_heap *heap, size_t offset, long hints);
 long hm_heap_hints(const struct hm_heap *heap, size_t offset);

@@ -111,7 +111,7 @@ static void check_sums(const struct hm_heap *heap)
     CHECK(hm_heap_top(heap) == top, "%zu, expected %zu", hm_heap_top(heap), top);
 }
 
-static void check_find(const struct hm_heap *heap, size_t offset)
+static void check_find(struct hm_heap *heap, size_t offset)
 {
     size_t first = 1, bytes = 1;
     bool found = hm_heap_find(heap, offset, &first, &bytes);
