@@ -22,11 +22,13 @@ struct record {
     long hints;
     uint32_t left, right; /* `left` also links the unused records */
     uint32_t before, behind; /* in the list, which record NIL closes to a ring */
+    uint32_t up;
     uint32_t rank; /* no two have the same; parents have higher ones */
 };
 
 struct hm_heap {
     size_t size, page, guard, phase, free_bytes;
+    unsigned shift; /* log2 of page */
     struct record *record;
     uint32_t records, root, unused, unused_count;
     uint32_t looked_up; /* the last record that hm_heap_length gave */
@@ -65,66 +67,71 @@ static void refresh(struct hm_heap *h, uint32_t i)
     h->record[i].largest = largest_of(h->record, &h->record[i]);
 }
 
-/* Cuts tree `i` into what lies before `offset` and the rest. */
-static void tree_split(struct hm_heap *h, uint32_t i, size_t offset, uint32_t *before, uint32_t *rest)
+/* What record i says of itself has changed, or what lies below it. */
+static void tree_update(struct hm_heap *h, uint32_t i)
 {
-    if (i == NIL) {
-        *before = *rest = NIL;
-        return;
+    for (; i != NIL; i = h->record[i].up) {
+        size_t before = h->record[i].largest;
+        refresh(h, i);
+        if (h->record[i].largest == before) return;
     }
-    struct record *r = &h->record[i];
-    if (r->offset < offset) {
-        tree_split(h, r->right, offset, &r->right, rest);
-        *before = i;
+}
+
+/* `new` hangs where `old` did. */
+static void tree_replace(struct hm_heap *h, uint32_t old, uint32_t new)
+{
+    uint32_t up = h->record[old].up;
+    uint32_t *link = up == NIL ? &h->root : h->record[up].left == old ? &h->record[up].left : &h->record[up].right;
+    *link = new;
+    h->record[new].up = up; /* of NIL it means nothing */
+}
+
+/* Record i and its parent change places. */
+static void tree_rotate_up(struct hm_heap *h, uint32_t i)
+{
+    struct record *r = &h->record[i], *parent = &h->record[r->up];
+    uint32_t down = r->up, between;
+    tree_replace(h, down, i);
+    if (parent->left == i) {
+        between = parent->left = r->right;
+        r->right = down;
     } else {
-        tree_split(h, r->left, offset, before, &r->left);
-        *rest = i;
+        between = parent->right = r->left;
+        r->left = down;
     }
+    h->record[between].up = down;
+    parent->up = i;
+    refresh(h, down);
     refresh(h, i);
 }
 
-/* Everything in a lies before everything in b. */
-static uint32_t tree_join(struct hm_heap *h, uint32_t a, uint32_t b)
+/* Puts record i, which is in the list, into the tree: of its neighbours there the one that hangs lower has room below it. */
+static void tree_put(struct hm_heap *h, uint32_t i)
 {
-    if (a == NIL) return b;
-    if (b == NIL) return a;
-    struct record *ra = &h->record[a], *rb = &h->record[b];
-    if (ra->rank > rb->rank) {
-        ra->right = tree_join(h, ra->right, b);
-        refresh(h, a);
-        return a;
+    struct record *r = &h->record[i];
+    uint32_t before = r->before, behind = r->behind;
+    if (behind != NIL && h->record[behind].left == NIL) {
+        h->record[behind].left = i;
+        r->up = behind;
+    } else if (before != NIL) {
+        h->record[before].right = i;
+        r->up = before;
+    } else {
+        h->root = i;
+        r->up = NIL;
     }
-    rb->left = tree_join(h, a, rb->left);
-    refresh(h, b);
-    return b;
+    refresh(h, i);
+    tree_update(h, r->up);
+    while (r->up != NIL && r->rank > h->record[r->up].rank) tree_rotate_up(h, i);
 }
 
-static uint32_t tree_with(struct hm_heap *h, uint32_t at, uint32_t i)
+static void tree_take(struct hm_heap *h, uint32_t i)
 {
-    struct record *r = &h->record[i], *here = &h->record[at];
-    if (at == NIL || r->rank > here->rank) {
-        tree_split(h, at, r->offset, &r->left, &r->right);
-        refresh(h, i);
-        return i;
-    }
-    if (r->offset < here->offset)
-        here->left = tree_with(h, here->left, i);
-    else
-        here->right = tree_with(h, here->right, i);
-    refresh(h, at);
-    return at;
-}
-
-static uint32_t tree_without(struct hm_heap *h, uint32_t at, size_t offset)
-{
-    struct record *here = &h->record[at];
-    if (here->offset == offset) return tree_join(h, here->left, here->right);
-    if (offset < here->offset)
-        here->left = tree_without(h, here->left, offset);
-    else
-        here->right = tree_without(h, here->right, offset);
-    refresh(h, at);
-    return at;
+    struct record *r = &h->record[i];
+    while (r->left != NIL && r->right != NIL)
+        tree_rotate_up(h, h->record[r->left].rank > h->record[r->right].rank ? r->left : r->right);
+    tree_replace(h, i, r->left != NIL ? r->left : r->right);
+    tree_update(h, r->up);
 }
 
 /* The record that holds `offset` < size: there always is one. */
@@ -137,24 +144,6 @@ static uint32_t tree_find(const struct hm_heap *h, size_t offset)
         i = r->offset <= offset ? r->right : r->left;
     }
     return found;
-}
-
-/* The record that begins at `offset` has become a free range of `bytes`. */
-static void tree_grow(struct hm_heap *h, size_t offset, size_t bytes)
-{
-    for (uint32_t i = h->root;; i = offset < h->record[i].offset ? h->record[i].left : h->record[i].right) {
-        struct record *here = &h->record[i];
-        if (here->largest < bytes) here->largest = bytes;
-        if (here->offset == offset) return;
-    }
-}
-
-/* The record that begins at `offset` has changed, and hangs where it did. */
-static void tree_refresh(struct hm_heap *h, uint32_t at, size_t offset)
-{
-    const struct record *here = &h->record[at];
-    if (here->offset != offset) tree_refresh(h, offset < here->offset ? here->left : here->right, offset);
-    refresh(h, at);
 }
 
 /* --- records --- */
@@ -180,8 +169,7 @@ static int records_reserve(struct hm_heap *h, uint32_t n)
     return 0;
 }
 
-/* Puts a record into the list, before `behind`, and the tree: the way to its place there leads past both neighbours, one of
- * which may just have become smaller. */
+/* Puts a record before `behind`; NIL: at the end. */
 static uint32_t record_put(struct hm_heap *h, size_t offset, size_t bytes, size_t asked, uint32_t behind)
 {
     uint32_t i = h->unused, before = h->record[behind].before;
@@ -190,48 +178,51 @@ static uint32_t record_put(struct hm_heap *h, size_t offset, size_t bytes, size_
     h->record[i] = (struct record){.offset = offset, .bytes = bytes, .asked = asked, .before = before, .behind = behind,
                                    .rank = rank_of(i)};
     h->record[before].behind = h->record[behind].before = i;
-    h->root = tree_with(h, h->root, i);
+    tree_put(h, i);
     return i;
 }
 
 static void record_drop(struct hm_heap *h, uint32_t i)
 {
     struct record *r = &h->record[i];
-    h->root = tree_without(h, h->root, r->offset);
+    tree_take(h, i);
     h->record[r->before].behind = r->behind;
     h->record[r->behind].before = r->before;
+    r->asked = 0;
     r->left = h->unused;
     h->unused = i;
     h->unused_count++;
 }
 
-/* Two neighbours become one free range. One of them hangs below the other, and is dropped: the way to it leads past the
- * other, whose new length is seen on the way. */
+/* Two neighbours become one free range: one of them grows, the other is dropped, that which hangs lower. */
 static uint32_t records_join(struct hm_heap *h, uint32_t a, uint32_t b)
 {
     bool is_a_above = h->record[a].rank > h->record[b].rank;
     uint32_t above = is_a_above ? a : b, below = is_a_above ? b : a;
-    size_t offset = h->record[a].offset;
-    h->record[above].bytes += h->record[below].bytes;
-    h->record[above].asked = 0;
-    h->record[above].hints = 0;
+    size_t offset = h->record[a].offset, bytes = h->record[a].bytes + h->record[b].bytes;
     record_drop(h, below);
-    h->record[above].offset = offset;
+    struct record *r = &h->record[above];
+    r->offset = offset;
+    r->bytes = bytes;
+    r->asked = 0;
+    r->hints = 0;
+    tree_update(h, above);
     return above;
 }
 
-/* A block, or what is left of it, is free from now on. */
+/* Block `i` is free from now on. */
 static uint32_t record_free(struct hm_heap *h, uint32_t i)
 {
     struct record *r = &h->record[i];
     uint32_t before = r->before, behind = r->behind;
-    h->free_bytes += r->bytes;
-    r->asked = 0;
-    r->hints = 0;
     bool joins_before = before != NIL && !h->record[before].asked, joins_behind = behind != NIL && !h->record[behind].asked;
+    h->free_bytes += r->bytes;
     if (joins_behind) i = records_join(h, i, behind);
     if (joins_before) i = records_join(h, before, i);
-    if (!joins_before && !joins_behind) tree_grow(h, r->offset, r->bytes);
+    if (joins_before || joins_behind) return i;
+    r->asked = 0;
+    r->hints = 0;
+    tree_update(h, i);
     return i;
 }
 
@@ -246,8 +237,13 @@ static inline uint64_t bits_in(size_t word, size_t from, size_t to)
     return bits;
 }
 
-/* Mostly all, and the compiler may not use the instruction that counts. */
-static inline size_t bits_count(uint64_t bits) { return bits == ~(uint64_t)0 ? 64 : (size_t)__builtin_popcountll(bits); }
+/* Most often they are one run; the compiler may not use the instruction that counts. */
+static inline size_t bits_count(uint64_t bits)
+{
+    if (bits == 0) return 0;
+    int low = __builtin_ctzll(bits), n = 64 - __builtin_clzll(bits) - low;
+    return bits >> low == ~(uint64_t)0 >> (64 - n) ? (size_t)n : (size_t)__builtin_popcountll(bits);
+}
 
 /* Some of [from, to) may have changed. */
 static void pages_dirty(struct hm_heap *h, size_t from, size_t to)
@@ -306,7 +302,7 @@ static void words_free(struct hm_heap *h, size_t first, size_t last)
 
 static void pages_take(struct hm_heap *h, size_t offset, size_t bytes)
 {
-    size_t from = offset / h->page, to = (offset + bytes - 1) / h->page + 1;
+    size_t from = offset >> h->shift, to = ((offset + bytes - 1) >> h->shift) + 1;
     pages_dirty(h, from, to);
     size_t first = from / 64, last = (to - 1) / 64;
     word_take(h, first, bits_in(first, from, to));
@@ -317,8 +313,8 @@ static void pages_take(struct hm_heap *h, size_t offset, size_t bytes)
 /* Of the pages of [offset, offset + bytes) those that lie in the free range `r` as a whole. */
 static void pages_free(struct hm_heap *h, size_t offset, size_t bytes, const struct record *r)
 {
-    size_t from = offset / h->page, to = (offset + bytes - 1) / h->page + 1;
-    size_t first = (r->offset + h->page - 1) / h->page, end = (r->offset + r->bytes) / h->page;
+    size_t from = offset >> h->shift, to = ((offset + bytes - 1) >> h->shift) + 1;
+    size_t first = (r->offset + h->page - 1) >> h->shift, end = (r->offset + r->bytes) >> h->shift;
     if (from < first) from = first;
     if (to > end) to = end;
     if (from >= to) return;
@@ -337,6 +333,7 @@ struct hm_heap *hm_heap_open(size_t size, size_t page)
     if (h == NULL) return NULL;
     h->size = size;
     h->page = page;
+    h->shift = (unsigned)__builtin_ctzll(page);
     h->held = calloc(size / page / 64 + 1, sizeof *h->held);
     h->touched = calloc(size / page / 64 + 1, sizeof *h->touched);
     h->old = calloc(size / page / 64 + 1, sizeof *h->old);
@@ -344,7 +341,7 @@ struct hm_heap *hm_heap_open(size_t size, size_t page)
         hm_heap_close(h);
         return NULL;
     }
-    record_put(h, 0, size, 0, NIL);
+    h->record[record_put(h, 0, size, 0, NIL)].rank = UINT32_MAX; /* the last range changes most often: it hangs at the top */
     h->free_bytes = size;
     return h;
 }
@@ -366,9 +363,12 @@ void hm_heap_set_guard(struct hm_heap *h, size_t bytes)
 
 void hm_heap_set_phase(struct hm_heap *h, size_t phase) { h->phase = phase; }
 
+/* hm_round_up for powers of two that the compiler does not know. */
+static size_t power_up(size_t n, size_t unit) { return (n + unit - 1) & ~(unit - 1); }
+
 static size_t aligned_from(const struct hm_heap *h, size_t offset, size_t align)
 {
-    return hm_round_up(offset + h->phase, align) - h->phase;
+    return power_up(offset + h->phase, align) - h->phase;
 }
 
 static bool fits(const struct hm_heap *h, const struct record *r, size_t bytes, size_t align)
@@ -405,14 +405,16 @@ static void range_take(struct hm_heap *h, uint32_t i, size_t at, size_t bytes, s
     if (at + bytes < end) {
         r->offset = at + bytes;
         r->bytes = end - r->offset;
+        tree_update(h, i);
         uint32_t block = record_put(h, at, bytes, asked, i);
         if (from < at) record_put(h, from, at - from, 0, block);
     } else if (from < at) {
         r->bytes = at - from;
+        tree_update(h, i);
         record_put(h, at, bytes, asked, r->behind);
     } else {
         r->asked = asked;
-        tree_refresh(h, h->root, at);
+        tree_update(h, i);
     }
 }
 
@@ -478,7 +480,7 @@ static void block_resize(struct hm_heap *h, uint32_t i, size_t end, size_t bytes
     } else {
         behind->offset = from;
         behind->bytes = end - from;
-        tree_refresh(h, h->root, from);
+        tree_update(h, r->behind);
     }
 }
 
@@ -545,7 +547,7 @@ long hm_heap_hints(const struct hm_heap *h, size_t offset)
 size_t hm_heap_top(const struct hm_heap *h)
 {
     const struct record *last = &h->record[h->record[NIL].before];
-    return last->asked ? h->size : hm_round_up(last->offset, h->page);
+    return last->asked ? h->size : power_up(last->offset, h->page);
 }
 
 size_t hm_heap_free_bytes(const struct hm_heap *h)
@@ -605,7 +607,7 @@ static void tell_changes(struct hm_heap *h, size_t from, size_t to, hm_heap_visi
 void hm_heap_page_changes_in(struct hm_heap *h, size_t offset, size_t bytes, hm_heap_visit *visit, void *arg)
 {
     h->has_new = false;
-    tell_changes(h, offset / h->page, (offset + bytes - 1) / h->page + 1, visit, arg);
+    tell_changes(h, offset >> h->shift, ((offset + bytes - 1) >> h->shift) + 1, visit, arg);
 }
 
 void hm_heap_page_changes(struct hm_heap *h, hm_heap_visit *visit, void *arg)
@@ -641,7 +643,7 @@ struct walk {
     bool free; /* the record before was free */
 };
 
-static const char *record_wrong(const struct walk *w, const struct record *r)
+static const char *record_wrong(const struct walk *w, const struct record *r, uint32_t i)
 {
     const struct record *all = w->heap->record;
     if (r->offset != w->end) return "a gap or an overlap between records";
@@ -653,6 +655,8 @@ static const char *record_wrong(const struct walk *w, const struct record *r)
         return "a block not as long as asked";
     if (!r->asked && w->free) return "two free ranges that were not joined";
     if (r->largest != largest_of(all, r)) return "a wrong largest range";
+    if ((r->left != NIL && all[r->left].up != i) || (r->right != NIL && all[r->right].up != i))
+        return "a child with another parent";
     if (r->left != NIL && all[r->left].rank > r->rank) return "a left child above its parent";
     if (r->right != NIL && all[r->right].rank > r->rank) return "a right child above its parent";
     return NULL;
@@ -664,7 +668,7 @@ static void walk_tree(struct walk *w, uint32_t i)
     const struct record *r = &w->heap->record[i];
     walk_tree(w, r->left);
     if (w->why != NULL) return;
-    w->why = record_wrong(w, r);
+    w->why = record_wrong(w, r, i);
     if (w->why == NULL && (r->before != w->last || w->heap->record[w->last].behind != i)) w->why = "a list in another order";
     w->last = i;
     w->end = r->offset + r->bytes;
