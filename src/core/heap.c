@@ -120,8 +120,7 @@ static void tree_put(struct hm_heap *h, uint32_t i)
         h->root = i;
         r->up = NIL;
     }
-    refresh(h, i);
-    tree_update(h, r->up);
+    if (!r->asked) tree_update(h, i); /* a block is no room for anybody */
     while (r->up != NIL && r->rank > h->record[r->up].rank) tree_rotate_up(h, i);
 }
 
@@ -131,7 +130,7 @@ static void tree_take(struct hm_heap *h, uint32_t i)
     while (r->left != NIL && r->right != NIL)
         tree_rotate_up(h, h->record[r->left].rank > h->record[r->right].rank ? r->left : r->right);
     tree_replace(h, i, r->left != NIL ? r->left : r->right);
-    tree_update(h, r->up);
+    if (!r->asked) tree_update(h, r->up);
 }
 
 /* The record that holds `offset` < size: there always is one. */
