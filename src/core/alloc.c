@@ -16,6 +16,7 @@
  */
 #include "core/alloc.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,6 +57,7 @@ static struct {
     size_t page;
     unsigned calls;
     int busy; /* with what a thread is */
+    pthread_t last; /* thread that was in a call, below SHMEM_THREAD_MULTIPLE */
 } alloc;
 
 enum { WITH_NOTHING, WITH_A_CALL, WITH_PAGES };
@@ -118,8 +120,17 @@ static void settle(struct area *a, size_t offset, size_t bytes, enum change chan
 
 /* --- blocks --- */
 
+enum { THREAD_MULTIPLE = 3 }; /* SHMEM_THREAD_MULTIPLE */
+
+/* Where the program's threads are not in calls at a time it is a plain word, and an atomic exchange would take longer than
+ * much of the rest. Two that are so all the same are most often noticed, as one waits for the other PEs there. */
 static bool try_to_enter(int with, int *seen)
 {
+    if (hm_world.thread_level != THREAD_MULTIPLE) {
+        *seen = __atomic_load_n(&alloc.busy, __ATOMIC_RELAXED);
+        if (*seen == WITH_NOTHING) __atomic_store_n(&alloc.busy, with, __ATOMIC_RELAXED);
+        return *seen == WITH_NOTHING;
+    }
     *seen = WITH_NOTHING;
     return __atomic_compare_exchange_n(&alloc.busy, seen, with, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
@@ -140,13 +151,20 @@ static void enter(const char *call)
                          "collective, so a program may make only one at a time");
         sched_yield();
     }
+    __atomic_store_n(&alloc.last, pthread_self(), __ATOMIC_RELAXED);
     if (hm_unlikely(++alloc.calls % AGE_CALLS == 0)) age(call);
+}
+
+/* A thread of the library's may wait while one of the program's is in a call. */
+static bool may_be_in_a_call(void)
+{
+    return hm_world.thread_level != THREAD_MULTIPLE && __atomic_load_n(&alloc.last, __ATOMIC_RELAXED) != pthread_self();
 }
 
 void hm_alloc_tidy(void)
 {
     int with;
-    if (!hm_pages_may_rest() || !try_to_enter(WITH_PAGES, &with)) return;
+    if (!hm_pages_may_rest() || may_be_in_a_call() || !try_to_enter(WITH_PAGES, &with)) return;
     age(NULL);
     leave();
 }
