@@ -104,8 +104,8 @@ static void set_limit(size_t top)
     __atomic_store_n(&hm_symm.heap_limit, hm_symm_is_open() ? top : 0, __ATOMIC_RELEASE);
 }
 
-/* After a block came, went or changed its length: other threads may access memory meanwhile, so a limit falls before pages are
- * closed and rises after they are opened. */
+/* After a block came, went or changed its length: other threads may access memory meanwhile, so a limit falls before
+ * pages are closed and rises after they are opened. */
 static void settle(struct area *a, size_t offset, size_t bytes, enum change change, const char *call)
 {
     if (a->on_device) {

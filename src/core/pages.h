@@ -27,7 +27,8 @@ void hm_pages_stop(void);
 void hm_pages_taken(size_t offset, size_t bytes, const char *call);
 void hm_pages_freed(size_t offset, size_t bytes);
 
-/* Whether freed pages rest, before hm_pages_freed is called for them; how many bytes of them at most; and of what blocks not. */
+/* Whether freed pages rest, before hm_pages_freed is called for them; how many bytes of them at most; and from what size on
+ * those of a block do not. */
 bool hm_pages_may_rest(void);
 size_t hm_pages_rest_limit(void);
 #define HM_PAGES_NO_REST ((size_t)8 << 20) /* to touch it again costs more than the calls for it */
