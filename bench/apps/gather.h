@@ -22,15 +22,15 @@ static inline void must_be_gathered(const char *series)
 
 static inline void gather_in_rounds(const char *series, void (*gather)(void))
 {
-    double took[ROUNDS];
-    for (int r = 0; r < ROUNDS; r++) {
+    struct rounds rounds = {.n = 0};
+    while (another_round(&rounds)) {
         memset(got, 0, indices * sizeof *got);
         double begin = job_clock();
         gather();
-        took[r] = job_took(begin);
+        add_round(&rounds, job_took(begin));
         must_be_gathered(series);
     }
-    report_spread("gather", series, took);
+    report_spread("gather", series, &rounds);
 }
 
 #endif

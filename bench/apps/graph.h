@@ -4,8 +4,6 @@
 
 #include "powerlaw.h"
 
-enum { ROUNDS = 3 };
-
 static inline void graph_set_up(int argc, char **argv)
 {
     choose_block(size_argument(argc, argv, 1, "vertices of the whole graph", 1 << 14, 1 << 28));
@@ -16,22 +14,22 @@ static inline void graph_set_up(int argc, char **argv)
                (unsigned long long)edges, sizeof(row_t), HOPS);
 }
 
-/* Several times the same, as one time can be unlucky. hops() begins with the own rows in rows[0] and leaves what comes
+/* hops() begins with the own rows in rows[0] and leaves what comes
  * out of the last hop in rows[HOPS % 2]; it returns how many rows it brought here. */
 static inline void aggregate_in_rounds(const char *series, row_t *const rows[2], size_t (*hops)(void))
 {
-    double took[ROUNDS];
+    struct rounds rounds = {.n = 0};
     size_t moved = 0;
-    for (int r = 0; r < ROUNDS; r++) {
+    while (another_round(&rounds)) {
         make_rows(rows[0]);
         double begin = job_clock();
         moved = hops();
-        took[r] = job_took(begin);
+        add_round(&rounds, job_took(begin));
         must_be_serial_rows(series, rows[HOPS % 2]);
     }
     uint64_t all = job_sum(moved);
     if (me != 0) return;
-    print_row("graph", series, (size_t)npes, median_of(took, ROUNDS) * 1e3, "ms");
+    print_row("graph", series, (size_t)npes, median_round(&rounds) * 1e3, "ms");
     print_row("graph, moved", series, (size_t)npes, (double)all * sizeof(row_t), "bytes");
 }
 

@@ -25,15 +25,15 @@ static inline void must_be_counted(const char *series)
 
 static inline void count_in_rounds(const char *series, void (*count)(void))
 {
-    double took[ROUNDS];
-    for (int r = 0; r < ROUNDS; r++) {
+    struct rounds rounds = {.n = 0};
+    while (another_round(&rounds)) {
         memset(counters, 0, elements * sizeof *counters);
         double begin = job_clock();
         count();
-        took[r] = job_took(begin);
+        add_round(&rounds, job_took(begin));
         must_be_counted(series);
     }
-    report_spread("histogram", series, took);
+    report_spread("histogram", series, &rounds);
 }
 
 #endif

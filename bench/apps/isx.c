@@ -22,23 +22,23 @@ static void exchange_keys(void)
 
 int main(int argc, char **argv)
 {
-    double exchange[ROUNDS], whole[ROUNDS];
+    struct rounds exchange = {.n = 0}, whole = {.n = 0};
     job_begin(&argc, &argv);
     isx_set_up(argc, argv);
     arrived = job_memory(room * sizeof *arrived, "keys that arrive");
     filled = job_memory(sizeof *filled, "a counter");
-    for (int r = 0; r < ROUNDS; r++) {
+    while (another_round(&whole)) {
         *filled = 0;
         double begin = job_clock();
         sort_by_owner();
         double sorted = seconds_now();
         exchange_keys();
-        exchange[r] = seconds_now() - sorted;
+        add_round(&exchange, seconds_now() - sorted);
         sort_own(arrived, (size_t)*filled);
-        whole[r] = job_took(begin);
+        add_round(&whole, job_took(begin));
         must_be_sorted(arrived, (size_t)*filled);
     }
-    report_isx("put + fetch_add", exchange, whole);
+    report_isx("put + fetch_add", &exchange, &whole);
     job_end();
     return 0;
 }

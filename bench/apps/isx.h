@@ -5,7 +5,7 @@
 #ifndef ISX_H
 #define ISX_H
 
-enum { KEY_BITS = 28, ROUNDS = 5, DIGIT_BITS = 14, DIGITS = 1 << DIGIT_BITS };
+enum { KEY_BITS = 28, DIGIT_BITS = 14, DIGITS = 1 << DIGIT_BITS };
 
 static size_t keys, room; /* of each PE: at the start, and space for those that arrive */
 static uint32_t *key, *by_owner, *scratch;
@@ -81,14 +81,14 @@ static inline void must_be_sorted(const uint32_t *k, size_t n)
     if (job_sum(sum) != job_sum(sum_of_keys)) job_fail("isx: the keys that came out are not those that went in");
 }
 
-static inline void report_isx(const char *series, double *exchange, double *whole)
+static inline void report_isx(const char *series, struct rounds *exchange, struct rounds *whole)
 {
     char name[64];
-    double took = median_of(whole, ROUNDS);
+    double took = median_round(whole);
     if (me != 0) return;
     print_row("isx", series, (size_t)npes, (double)npes * (double)keys / took * 1e-6, "Mops/s");
     snprintf(name, sizeof name, "%s, exchange", series);
-    print_row("isx time", name, (size_t)npes, median_of(exchange, ROUNDS) * 1e3, "ms");
+    print_row("isx time", name, (size_t)npes, median_round(exchange) * 1e3, "ms");
     snprintf(name, sizeof name, "%s, all", series);
     print_row("isx time", name, (size_t)npes, took * 1e3, "ms");
 }

@@ -24,22 +24,22 @@ static size_t exchange_keys(void)
 
 int main(int argc, char **argv)
 {
-    double exchange[ROUNDS], whole[ROUNDS];
+    struct rounds exchange = {.n = 0}, whole = {.n = 0};
     job_begin(&argc, &argv);
     isx_set_up(argc, argv);
     arrived = job_memory(room * sizeof *arrived, "keys that arrive");
     numbers = need(calloc(4 * (size_t)npes, sizeof *numbers), "counts");
-    for (int r = 0; r < ROUNDS; r++) {
+    while (another_round(&whole)) {
         double begin = job_clock();
         sort_by_owner();
         double sorted = seconds_now();
         size_t n = exchange_keys();
-        exchange[r] = seconds_now() - sorted;
+        add_round(&exchange, seconds_now() - sorted);
         sort_own(arrived, n);
-        whole[r] = job_took(begin);
+        add_round(&whole, job_took(begin));
         must_be_sorted(arrived, n);
     }
-    report_isx("alltoallv", exchange, whole);
+    report_isx("alltoallv", &exchange, &whole);
     job_end();
     return 0;
 }

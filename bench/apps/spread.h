@@ -3,8 +3,6 @@
 #ifndef SPREAD_H
 #define SPREAD_H
 
-enum { ROUNDS = 3 };
-
 static size_t elements, indices; /* of each PE */
 static size_t *place;            /* of each index: where it is at its PE, */
 static int *owner;               /* and which one that is */
@@ -29,9 +27,9 @@ static inline void spread_set_up(const char *name, int argc, char **argv)
         printf("# %s: %s, %d PEs, %zu indices and %zu elements each\n", name, JOB_MODEL, npes, indices, elements);
 }
 
-static inline void report_spread(const char *table, const char *series, double *took)
+static inline void report_spread(const char *table, const char *series, struct rounds *rounds)
 {
-    double seconds = median_of(took, ROUNDS);
+    double seconds = median_round(rounds);
     if (me == 0) print_row(table, series, (size_t)npes, (double)npes * (double)indices / seconds * 1e-6, "Mops/s");
 }
 

@@ -42,20 +42,18 @@ static void take_edges(size_t step)
     }
 }
 
+static void exchange_edges(size_t step)
+{
+    send_edges(step);
+    take_edges(step);
+}
+
 int main(int argc, char **argv)
 {
     job_begin(&argc, &argv);
     stencil_set_up(argc, argv);
     make_inbox();
-    double begin = job_clock();
-    for (size_t step = 0; step < steps; step++, swap_cells(&now_cells, &next_cells)) {
-        send_edges(step);
-        take_edges(step);
-        step_cells(now_cells, next_cells, rows, columns);
-    }
-    double took = job_took(begin);
-    must_be_serial();
-    report_stencil(PUT_AND_TELL, took);
+    step_in_rounds(PUT_AND_TELL, exchange_edges);
     job_end();
     return 0;
 }

@@ -39,6 +39,13 @@ static inline void choose_part(void)
     stride = columns + 2;
 }
 
+static inline void fill_part(void)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < columns; k++)
+            now_cells[(i + 1) * stride + k + 1] = first_value(top + i, left + k);
+}
+
 static inline void stencil_set_up(int argc, char **argv)
 {
     side = size_argument(argc, argv, 1, "cells in a row and in a column of the grid", 512, 1 << 15);
@@ -47,9 +54,6 @@ static inline void stencil_set_up(int argc, char **argv)
     choose_part();
     now_cells = need(calloc((rows + 2) * stride, sizeof *now_cells), "the grid");
     next_cells = need(calloc((rows + 2) * stride, sizeof *next_cells), "the grid");
-    for (size_t i = 0; i < rows; i++)
-        for (size_t k = 0; k < columns; k++)
-            now_cells[(i + 1) * stride + k + 1] = first_value(top + i, left + k);
     if (me == 0)
         printf("# stencil: %s, %d x %d PEs, %zu x %zu cells, %zu steps\n", JOB_MODEL, down, across, side, side, steps);
 }
@@ -101,8 +105,8 @@ static inline void unpack_edge(enum side s, const double *from)
         to[i * by] = from[i];
 }
 
-/* Every PE does the whole alone and compares its part. */
-static inline void must_be_serial(void)
+/* The whole grid after all steps, as one PE alone finds it. */
+static inline double *serial_cells(void)
 {
     size_t width = side + 2;
     double *is = need(calloc(width * width, sizeof *is), "the whole grid"),
@@ -112,19 +116,39 @@ static inline void must_be_serial(void)
             is[(i + 1) * width + k + 1] = first_value(i, k);
     for (size_t s = 0; s < steps; s++, swap_cells(&is, &out))
         step_cells(is, out, side, side);
+    free(out);
+    return is;
+}
+
+static inline void must_be_serial(void)
+{
+    static double *all; /* the same each time */
+    size_t width = side + 2;
+    if (!all) all = serial_cells();
     for (size_t i = 0; i < rows; i++)
         for (size_t k = 0; k < columns; k++) {
-            double part = now_cells[(i + 1) * stride + k + 1], whole = is[(top + i + 1) * width + left + k + 1];
+            double part = now_cells[(i + 1) * stride + k + 1], whole = all[(top + i + 1) * width + left + k + 1];
             if (part != whole)
                 job_fail("stencil: cell %zu of row %zu is %.17g, one PE alone has %.17g", left + k, top + i, part,
                          whole);
         }
-    free(is);
-    free(out);
 }
 
-static inline void report_stencil(const char *series, double took)
+/* exchange() brings the neighbours' edges into the frame; it is told how many steps there were before, in all rounds. */
+static inline void step_in_rounds(const char *series, void (*exchange)(size_t step))
 {
+    struct rounds rounds = {.n = 0};
+    while (another_round(&rounds)) {
+        fill_part();
+        double begin = job_clock();
+        for (size_t step = 0; step < steps; step++, swap_cells(&now_cells, &next_cells)) {
+            exchange((size_t)rounds.n * steps + step);
+            step_cells(now_cells, next_cells, rows, columns);
+        }
+        add_round(&rounds, job_took(begin));
+        must_be_serial();
+    }
+    double took = median_round(&rounds);
     if (me == 0) print_row("stencil", series, (size_t)npes, took / (double)steps * 1e6, "us");
 }
 

@@ -5,8 +5,10 @@
 #include "ranks.h"
 #include "stencil.h"
 
+static double *packed, *arrived;
+
 /* What goes to one side leaves on it and comes in from the opposite one. */
-static void shift_edges(enum side to, double *packed, double *arrived)
+static void shift_edges(enum side to)
 {
     enum side from = opposite[to];
     int out = neighbour[to] < 0 ? MPI_PROC_NULL : neighbour[to],
@@ -22,20 +24,20 @@ static void shift_edges(enum side to, double *packed, double *arrived)
     if (in != MPI_PROC_NULL) unpack_edge(from, arrived);
 }
 
+static void exchange_edges(size_t step)
+{
+    (void)step;
+    for (enum side to = NORTH; to < SIDES; to++)
+        shift_edges(to);
+}
+
 int main(int argc, char **argv)
 {
     job_begin(&argc, &argv);
     stencil_set_up(argc, argv);
-    double *packed = need(malloc(2 * side * sizeof *packed), "edges");
-    double begin = job_clock();
-    for (size_t step = 0; step < steps; step++, swap_cells(&now_cells, &next_cells)) {
-        for (enum side to = NORTH; to < SIDES; to++)
-            shift_edges(to, packed, packed + side);
-        step_cells(now_cells, next_cells, rows, columns);
-    }
-    double took = job_took(begin);
-    must_be_serial();
-    report_stencil("sendrecv", took);
+    packed = need(malloc(2 * side * sizeof *packed), "edges");
+    arrived = packed + side;
+    step_in_rounds("sendrecv", exchange_edges);
     job_end();
     return 0;
 }

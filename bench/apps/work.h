@@ -55,6 +55,26 @@ static inline double median_of(double *values, int n)
     return values[n / 2];
 }
 
+/* Rounds of the same work, as one of them can be unlucky: so many, or until they have taken so long. What a round took is
+ * the same at all PEs (job_took), so they agree when it is enough. */
+enum { MOST_ROUNDS = 11 };
+static const double most_of_rounds = 0.25;
+
+struct rounds {
+    double took[MOST_ROUNDS], spent;
+    int n;
+};
+
+static inline int another_round(const struct rounds *r) { return r->n < MOST_ROUNDS && r->spent < most_of_rounds; }
+
+static inline void add_round(struct rounds *r, double took)
+{
+    r->took[r->n++] = took;
+    r->spent += took;
+}
+
+static inline double median_round(struct rounds *r) { return median_of(r->took, r->n); }
+
 static inline void *need(void *memory, const char *what)
 {
     if (memory) return memory;

@@ -10,7 +10,7 @@
 
 #include "model.h"
 
-enum { DEPTH = 4, ROUNDS = 3 };
+enum { DEPTH = 4 };
 
 static size_t blocks, words; /* of each producer; 8 bytes each, of a block */
 static uint64_t consumed;    /* what a consumer has made of its blocks */
@@ -64,21 +64,20 @@ static inline void must_be_consumed(const char *model)
                  (unsigned long long)consumed, (unsigned long long)should);
 }
 
-/* Several times, as one time can be unlucky: the median. */
 static inline void run_handover(const char *model, void (*produce_all)(void), void (*consume_all)(void))
 {
-    double took[ROUNDS];
-    for (int r = 0; r < ROUNDS; r++) {
+    struct rounds rounds = {.n = 0};
+    while (another_round(&rounds)) {
         consumed = 0;
         all_moved = (struct moved){0, 0};
         double begin = job_clock();
         if (is_producer()) produce_all();
         if (is_consumer()) consume_all();
-        took[r] = job_took(begin);
+        add_round(&rounds, job_took(begin));
         must_be_consumed(model);
         before += blocks;
     }
-    report_model("handover", model, median_of(took, ROUNDS), consumed);
+    report_model("handover", model, median_round(&rounds), consumed);
 }
 
 #endif

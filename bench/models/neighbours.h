@@ -9,8 +9,6 @@
 #include "model.h"
 #include "../apps/powerlaw.h"
 
-enum { ROUNDS = 3 };
-
 static row_t *rows[2]; /* own rows before and after a hop */
 
 static inline void neighbours_set_up(int argc, char **argv)
@@ -34,19 +32,19 @@ static inline uint64_t digest_rows(const row_t *own)
     return sum;
 }
 
-/* Several times the same, as one time can be unlucky: the median. The work ends with the sums in rows[HOPS % 2]. */
+/* The work ends with the sums in rows[HOPS % 2]. */
 static inline void run_neighbours(const char *model, void (*work)(void))
 {
-    double took[ROUNDS];
-    for (int r = 0; r < ROUNDS; r++) {
+    struct rounds rounds = {.n = 0};
+    while (another_round(&rounds)) {
         all_moved = (struct moved){0, 0};
         make_rows(rows[0]);
         double begin = job_clock();
         work();
-        took[r] = job_took(begin);
+        add_round(&rounds, job_took(begin));
     }
     must_be_serial_rows(model, rows[HOPS % 2]);
-    report_model("neighbours", model, median_of(took, ROUNDS), digest_rows(rows[HOPS % 2]));
+    report_model("neighbours", model, median_round(&rounds), digest_rows(rows[HOPS % 2]));
     job_barrier();
 }
 

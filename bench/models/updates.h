@@ -8,8 +8,6 @@
 
 #include "model.h"
 
-enum { ROUNDS = 3 };
-
 struct update {
     uint64_t place, value;
 };
@@ -58,23 +56,20 @@ static inline uint64_t digest_table(void)
     return sum;
 }
 
-/* Several times, unless it takes long: the median, as the first time has pages of the table to be mapped. All PEs have
- * the same `took`, so they agree when it is enough. */
+/* The first time has pages of the table to be mapped, so the median is of several. */
 static inline void run_updates(const char *model, void (*work)(void))
 {
-    double took[ROUNDS], spent = 0;
+    struct rounds rounds = {.n = 0};
     uint64_t digest = 0;
-    int n = 0;
-    while (n < ROUNDS && spent < 0.3) {
+    while (another_round(&rounds)) {
         all_moved = (struct moved){0, 0};
         double begin = job_clock();
         work();
-        took[n] = job_took(begin);
-        spent += took[n++];
+        add_round(&rounds, job_took(begin));
         digest = digest_table();
         must_be_updated(model); /* and the table is empty again */
     }
-    report_model("updates", model, median_of(took, n), digest);
+    report_model("updates", model, median_round(&rounds), digest);
     job_barrier();
 }
 
