@@ -104,7 +104,7 @@ static inline void must_be_equal(const char *series, uint64_t is, uint64_t shoul
 static inline void gups_set_up(int argc, char **argv)
 {
     size_t log_words = size_argument(argc, argv, 1, "the logarithm to base 2 of the words of each PE", 20, 30);
-    batches = size_argument(argc, argv, 2, "batches of 1024 updates of each PE, at most", 256, 1 << 20);
+    batches = size_argument(argc, argv, 2, "batches of 1024 updates of each PE, at most", 1024, 1 << 20);
     words = (size_t)1 << log_words;
     table = job_memory(words * sizeof *table, "the table");
     if (me == 0)
