@@ -4,7 +4,7 @@
 #define ALLTOALLV_H
 
 static size_t *by_owner, *from_others;            /* places: asked here, asked by others */
-static size_t *position;                          /* which index each of by_owner was */
+static size_t *position;                          /* which index each of by_owner was, for who wants to know */
 static int *out, *out_at, *in, *in_at, asked = 0; /* asked: how many others want here */
 
 static inline void exchange_set_up(void)
@@ -12,7 +12,6 @@ static inline void exchange_set_up(void)
     int *all = need(calloc(4 * (size_t)npes, sizeof *all), "counts");
     out = all, out_at = all + npes, in = all + 2 * npes, in_at = all + 3 * npes;
     by_owner = need(malloc(indices * sizeof *by_owner), "indices by owner");
-    position = need(malloc(indices * sizeof *position), "indices by owner");
 }
 
 /* The places that others ask for are in from_others, `asked` of them. */
@@ -27,7 +26,7 @@ static inline void exchange_places(void)
     for (size_t k = 0; k < indices; k++) {
         int to = out_at[owner[k]]++;
         by_owner[to] = place[k];
-        position[to] = k;
+        if (position) position[to] = k;
     }
     for (int r = 0; r < npes; r++)
         out_at[r] -= out[r];

@@ -37,6 +37,7 @@ int main(int argc, char **argv)
     job_begin(&argc, &argv);
     spread_set_up("gather", argc, argv);
     exchange_set_up();
+    position = need(malloc(indices * sizeof *position), "indices by owner");
     MPI_Win_allocate((MPI_Aint)(elements * sizeof *table), sizeof *table, MPI_INFO_NULL, MPI_COMM_WORLD, &table,
                      &window);
     fill_table();

@@ -59,18 +59,11 @@ static int *header, *header_in; /* for each rank: how many numbers, and whether 
 
 static void sort_batch(size_t first)
 {
-    int at = 0;
     memset(counts, 0, (size_t)npes * sizeof *counts);
-    for (size_t k = 0; k < BATCH; k++)
-        counts[update_number(first + k).pe] += 2;
-    for (int r = 0; r < npes; at += counts[r++])
-        starts[r] = at;
-    int *fill = header_in; /* free until the exchange */
-    memcpy(fill, starts, (size_t)npes * sizeof *fill);
-    for (size_t k = 0; k < BATCH; k++) {
-        struct update u = update_number(first + k);
-        sorted[fill[u.pe] / 2] = (struct pair){u.word, u.value};
-        fill[u.pe] += 2;
+    for (size_t k = first; k < first + BATCH; k++) {
+        struct update u = update_number(k);
+        sorted[(starts[u.pe] + counts[u.pe]) / 2] = (struct pair){u.word, u.value};
+        counts[u.pe] += 2;
     }
 }
 
@@ -118,11 +111,13 @@ static void by_buckets(void)
 static void make_buckets(void)
 {
     size_t n = (size_t)npes;
-    sorted = need(malloc(BATCH * sizeof *sorted), "a batch");
+    sorted = need(malloc(n * BATCH * sizeof *sorted), "a batch");
     arrived = need(malloc(n * BATCH * sizeof *arrived), "what arrives");
     int *all = need(calloc(8 * n, sizeof *all), "counts");
     counts = all, starts = all + n, counts_in = all + 2 * n, starts_in = all + 3 * n;
     header = all + 4 * n, header_in = all + 6 * n;
+    for (size_t r = 0; r < n; r++)
+        starts[r] = (int)(r * BATCH * 2); /* room for a batch that is all for one rank */
 }
 
 int main(int argc, char **argv)
