@@ -3,10 +3,13 @@
  *
  *     oshcc -O2 gups.c -o gups && oshrun -n 2 gups [log2-of-words [batches]]
  *
- * By atomic_xor, by atomic_add, by p, and by a get and a put of the changed word. The last is the classic benchmark's
- * way and may lose an update where two PEs meet in a word: one word in a hundred may be wrong in the end, as there. */
+ * By atomic_xor, by atomic_add, by p, by a get and a put of the changed word, and by buckets: updates go to the owner of
+ * the word in one put for many, and the owner applies them. Get and put are the classic benchmark's way and may lose an
+ * update where two PEs meet in a word: one word in a hundred may be wrong in the end, as there. The limits are the same
+ * by plain C at the addresses that shmem_ptr gives, and for buckets, that every PE updates its own words only. */
 #include "pes.h"
 #include "gups.h"
+#include "buckets.h"
 
 static unsigned long *place(struct update u) { return (unsigned long *)&table[u.word]; }
 
@@ -28,6 +31,16 @@ static void do_get_put(struct update u)
     shmem_fence(); /* the next get may be of the same word */
 }
 
+/* Limits. */
+static void **reach;
+
+static uint64_t *reached(struct update u) { return (uint64_t *)reach[u.pe] + u.word; }
+static void bare_xor(struct update u) { __atomic_fetch_xor(reached(u), u.value, __ATOMIC_SEQ_CST); }
+static void bare_add(struct update u) { __atomic_fetch_add(reached(u), u.value, __ATOMIC_SEQ_CST); }
+static void bare_store(struct update u) { __atomic_store_n(reached(u), replacement(u), __ATOMIC_RELAXED); }
+static void bare_load_and_store(struct update u) { *(volatile uint64_t *)reached(u) ^= u.value; }
+static void own_load_and_store(struct update u) { table[u.word] ^= u.value; }
+
 /* The first who changes a page has it mapped, which is no part of an update. */
 static void touch_pages(void)
 {
@@ -37,10 +50,12 @@ static void touch_pages(void)
     job_barrier();
 }
 
-/* As many updates as come into the time. This and undo() are put together with each way of one update, as a person writes
- * such a loop: an update that is handed over in memory is read again behind the store before it, and misses of the cache
- * come one after the other. */
-static inline __attribute__((always_inline)) size_t run(void (*one)(struct update), double *took)
+/* What goes over updates is put together with each way of one update, as a person writes such a loop: an update that is
+ * handed over in memory is read again behind the store before it, and misses of the cache come one after the other. */
+#define INLINED static inline __attribute__((always_inline))
+
+/* As many updates as come into the time. */
+INLINED size_t run(void (*one)(struct update), double *took)
 {
     double begin = job_clock();
     size_t done = 0;
@@ -52,69 +67,131 @@ static inline __attribute__((always_inline)) size_t run(void (*one)(struct updat
     return done;
 }
 
-static inline __attribute__((always_inline)) void undo(void (*one)(struct update), size_t done)
+INLINED void undo(void (*one)(struct update), size_t done)
 {
     job_barrier();
     for (size_t k = 0; k < done; k++)
         one(update_number(k));
 }
 
-static void by_atomic_xor(void)
+INLINED void by_xor(const char *series, void (*one)(struct update))
 {
     double took;
-    size_t done = run(do_xor, &took);
-    must_be_equal("atomic_xor", xor_of_changes(), xor_of_updates(done));
-    undo(do_xor, done);
-    must_be_undone("atomic_xor", 0);
-    report_gups("atomic_xor", done, took);
+    size_t done = run(one, &took);
+    must_be_equal(series, xor_of_changes(), xor_of_updates(done));
+    undo(one, done);
+    must_be_undone(series, 0);
+    report_gups(series, done, took);
 }
 
-static void by_atomic_add(void)
+INLINED void by_add(const char *series, void (*one)(struct update))
 {
     double took;
-    size_t done = run(do_add, &took);
-    must_be_equal("atomic_add", sum_of_changes(), sum_of_updates(done));
+    size_t done = run(one, &took);
+    must_be_equal(series, sum_of_changes(), sum_of_updates(done));
     undo(undo_add, done);
-    must_be_undone("atomic_add", 0);
-    report_gups("atomic_add", done, took);
+    must_be_undone(series, 0);
+    report_gups(series, done, took);
 }
 
-static void by_p(void)
+INLINED void by_store(const char *series, void (*one)(struct update))
 {
     double took;
-    size_t done = run(do_p, &took);
+    size_t done = run(one, &took);
     for (size_t k = 0; k < done; k++) {
         struct update u = update_number(k);
         uint64_t is = shmem_ulong_g(place(u), u.pe);
         if (is != replacement(u))
-            job_fail("gups, p: word %zu of PE %d is %016llx and should be %016llx", u.word, u.pe,
+            job_fail("gups, %s: word %zu of PE %d is %016llx and should be %016llx", series, u.word, u.pe,
                      (unsigned long long)is, (unsigned long long)replacement(u));
     }
     undo(undo_p, done);
-    must_be_undone("p", 0);
-    report_gups("p", done, took);
+    must_be_undone(series, 0);
+    report_gups(series, done, took);
 }
 
-static void by_get_and_put(void)
+INLINED void by_load_and_store(const char *series, void (*one)(struct update))
 {
     double took;
-    size_t done = run(do_get_put, &took);
+    size_t done = run(one, &took);
     undo(do_xor, done);
-    must_be_undone("get and put", npes == 1 ? 0 : (uint64_t)npes * words / 100);
-    report_gups("get and put", done, took);
+    must_be_undone(series, npes == 1 ? 0 : (uint64_t)npes * words / 100);
+    report_gups(series, done, took);
     job_barrier();
+    fill_table();
+}
+
+static void fill_buckets(size_t from)
+{
+    for (size_t k = from; k < from + BATCH; k++) {
+        struct update u = update_number(k);
+        add_to_bucket(u.pe, u.word);
+        add_to_bucket(u.pe, u.value);
+    }
+}
+
+static void apply_bucket(const uint64_t *word, size_t n)
+{
+    for (size_t i = 0; i < n; i += 2)
+        table[word[i]] ^= word[i + 1];
+}
+
+/* Until anybody's time is over, which all hear of in the same exchange. */
+static size_t run_buckets(size_t most, double limit, double *took)
+{
+    double begin = job_clock();
+    size_t done = 0;
+    for (size_t b = 0; b < most; b++) {
+        fill_buckets(done);
+        done += BATCH;
+        if (exchange_buckets(seconds_now() - begin > limit, apply_bucket)) break;
+    }
+    *took = job_took(begin);
+    return done;
+}
+
+static void by_buckets(const char *series)
+{
+    double took, ignored;
+    size_t done = run_buckets(batches, most_seconds, &took);
+    must_be_equal(series, xor_of_changes(), xor_of_updates(done));
+    run_buckets(done / BATCH, 1e9, &ignored);
+    must_be_undone(series, 0);
+    report_gups(series, done, took);
+}
+
+/* Nothing is exchanged, so what all words together have changed by is not asked. */
+static void by_own_words(const char *series)
+{
+    double took;
+    size_t done = run(own_load_and_store, &took);
+    undo(own_load_and_store, done);
+    must_be_undone(series, 0);
+    report_gups(series, done, took);
+}
+
+static void limits(void)
+{
+    by_xor("limit atomic_xor", bare_xor);
+    by_add("limit atomic_add", bare_add);
+    by_store("limit p", bare_store);
+    by_load_and_store("limit get and put", bare_load_and_store);
+    by_own_words("limit buckets by put");
 }
 
 int main(int argc, char **argv)
 {
     job_begin(&argc, &argv);
     gups_set_up(argc, argv);
+    buckets_set_up();
     fill_table();
     touch_pages();
-    by_atomic_xor();
-    by_atomic_add();
-    by_p();
-    by_get_and_put();
+    by_xor("atomic_xor", do_xor);
+    by_add("atomic_add", do_add);
+    by_store("p", do_p);
+    by_load_and_store("get and put", do_get_put);
+    by_buckets("buckets by put");
+    if ((reach = job_reach(table))) limits();
     job_end();
     return 0;
 }

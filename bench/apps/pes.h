@@ -76,6 +76,18 @@ static inline uint64_t job_xor(uint64_t word)
     return all;
 }
 
+/* By PE: where plain C reaches its copy of the block. NULL, at all PEs, where one of them does not reach all. */
+static inline void **job_reach(void *block)
+{
+    void **reach = need(malloc((size_t)npes * sizeof *reach), "addresses");
+    int all = 1;
+    for (int pe = 0; pe < npes; pe++)
+        all &= (reach[pe] = shmem_ptr(block, pe)) != NULL;
+    if (job_sum((uint64_t)all) == (uint64_t)npes) return reach;
+    free(reach);
+    return NULL;
+}
+
 static inline double job_max(double value)
 {
     uint64_t word;

@@ -11,6 +11,8 @@ class Table:
 
 
 COPIED = "a memcpy of as much by every PE at the same time"
+BARE_OR_OWN = ("plain C at the addresses that shmem_ptr gives; for buckets, plain C by every PE in its own memory, with "
+               "nothing to exchange")
 RESULTS = "The size is that of one PE's result; a broadcast's root moves on each time. "
 
 TABLES = {
@@ -112,15 +114,19 @@ TABLES = {
         x="PEs"
     ),
     "gups": Table(
-        "Random access updates (GUPS)", "Updates of words all over the PEs' memories; what all do together.",
-        x="PEs", ways=True
+        "Random access updates (GUPS)",
+        "Updates of words all over the PEs' memories; what all do together. Buckets: updates go to the owner of the "
+        "words, up to 1024 of a PE at a time, who applies them.",
+        x="PEs", ways=True, limit=BARE_OR_OWN
     ),
     "isx": Table(
         "Integer sort in the manner of ISx", "Keys sorted; what all do together.", x="PEs", ways=True
     ),
     "isx time": Table("Integer sort, by its parts", "", x="PEs", judged=False),
     "histogram": Table(
-        "Histogram in the manner of bale", "Counts raised all over the PEs' memories.", x="PEs", ways=True
+        "Histogram in the manner of bale",
+        "Counts raised all over the PEs' memories. Buckets: indices go to the owner of the counters, who counts them.",
+        x="PEs", ways=True, limit=BARE_OR_OWN
     ),
     "gather": Table(
         "Index gather in the manner of bale", "Elements fetched from all over the PEs' memories.", x="PEs",
