@@ -34,13 +34,13 @@ static bool all_stopped(const struct hm_guard *g)
     return true;
 }
 
-/* PEs lead sessions of their own, where the kernel drops SIGTSTP by default; they are stopped for sure after
+/* A PE with a terminal leads a session, where the kernel drops SIGTSTP by default; all are stopped for sure after
  * a moment in which those that handle it can put their house in order. */
 static void begin_stop(struct hm_guard *g, bool tty)
 {
     if (g->stopping || g->phase != HM_PHASE_RUN) return;
     for (int pe = 0; pe < g->npes; pe++)
-        if (!g->pes[pe].ended && (!tty || g->pes[pe].own_session)) hm_pe_signal(g, pe, SIGTSTP);
+        if (!g->pes[pe].ended && (!tty || g->pes[pe].own_group)) hm_pe_signal(g, pe, SIGTSTP);
     g->stopping = true;
     g->stop_at = (int64_t)hm_os_now() + STOP_GRACE;
 }
@@ -63,7 +63,7 @@ void hm_control_check_stop(struct hm_guard *g)
 /* One PE on a terminal decides itself what Ctrl-C means: it may be a debugger or an interpreter. */
 static bool left_to_pe(struct hm_guard *g, bool tty)
 {
-    if (!tty || g->npes > 1 || g->pes[0].own_session) return false;
+    if (!tty || g->npes > 1 || g->pes[0].own_group) return false;
     memmove(g->interrupts, g->interrupts + 1, 2 * sizeof *g->interrupts);
     g->interrupts[2] = (int64_t)hm_os_now();
     return !g->interrupts[0] || g->interrupts[2] - g->interrupts[0] > 1000 * HM_MS;
@@ -84,7 +84,7 @@ static void pass_on(struct hm_guard *g, int sig)
 static void forward(struct hm_guard *g, int sig, bool tty)
 {
     for (int pe = 0; pe < g->npes; pe++)
-        if (!g->pes[pe].ended && (!tty || g->pes[pe].own_session)) hm_pe_signal(g, pe, sig);
+        if (!g->pes[pe].ended && (!tty || g->pes[pe].own_group)) hm_pe_signal(g, pe, sig);
 }
 
 static void end_signal(struct hm_guard *g, int sig, bool tty)

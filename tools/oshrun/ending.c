@@ -143,7 +143,7 @@ void hm_end_kill(struct hm_guard *g)
     for (int pe = 0; pe < g->npes; pe++) {
         const struct hm_pe *p = &g->pes[pe];
         if (!p->pid || p->exited) continue;
-        if (p->own_session) kill(-p->pid, SIGKILL);
+        if (p->own_group) kill(-p->pid, SIGKILL);
         kill(p->pid, SIGKILL);
     }
     hm_tree_kill();

@@ -57,7 +57,7 @@ struct hm_pe {
     pid_t pid;          /* of the process oshrun started */
     bool exited, ended; /* it is gone; it and whoever joined are gone */
     bool stopped;
-    bool own_session; /* it leads a session, so its process group is its pid */
+    bool own_group; /* it leads a process group, whose number is its pid */
     int status;       /* as waitpid says */
     const struct hm_program *program;
     struct hm_stream stream[2];

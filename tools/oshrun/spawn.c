@@ -183,6 +183,9 @@ static int keep_clear(int fd)
     return fd >= 0 && fd < 3 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : fd;
 }
 
+/* A process group of its own, by which it is signalled with all that it starts. A session of its own only where it has a
+ * terminal of its own: the kernel shares a core out among sessions first (autogroup), and sched_yield goes to nobody of
+ * another one, so that PEs in sessions of their own, many to a core, would wait for time slices of each other. */
 static void take_place(struct hm_guard *g, const struct plan *plan)
 {
     if (plan->join_front) {
@@ -190,8 +193,12 @@ static void take_place(struct hm_guard *g, const struct plan *plan)
         signal(SIGQUIT, SIG_IGN); /* Ctrl-\ asks oshrun what the PEs wait for, and reaches this PE too */
         return;
     }
+    if (plan->terminal < 0) {
+        setpgid(0, 0);
+        return;
+    }
     setsid();
-    if (plan->terminal >= 0) ioctl(plan->out[plan->terminal], TIOCSCTTY, 0);
+    ioctl(plan->out[plan->terminal], TIOCSCTTY, 0);
 }
 
 static void take_streams(const struct plan *plan)
@@ -234,7 +241,7 @@ int hm_pe_spawn(struct hm_guard *g, int pe)
             rc = -errno;
         else
             p->pid = pid;
-        p->own_session = !plan.join_front;
+        p->own_group = !plan.join_front;
     }
     drop_plan(&plan);
     return rc;
@@ -255,7 +262,7 @@ void hm_pe_signal(struct hm_guard *g, int pe, int sig)
     if (p->exited) {
         pid_t joined = g->hub.members[pe].pid;
         if (joined) kill(joined, sig);
-    } else if (!p->own_session) {
+    } else if (!p->own_group) {
         hm_tree_signal(p->pid, sig, g->origin->group);
     } else if (kill(-p->pid, sig) != 0) {
         kill(p->pid, sig);

@@ -94,7 +94,7 @@ static int status_of(int wait_status)
  * only one. That it ends so is no news. */
 static void check_interrupted(struct hm_guard *g, int pe, int wait_status)
 {
-    if (!g->pes[pe].own_session && status_of(wait_status) == 128 + SIGINT) hm_control_interrupted(g);
+    if (!g->pes[pe].own_group && status_of(wait_status) == 128 + SIGINT) hm_control_interrupted(g);
 }
 
 /* The process that oshrun started for this PE has ended. */
