@@ -23,8 +23,10 @@ enum {
     SPIN_STEPS = 4000,         /* with a core for each PE: some 50 us */
     HELM_SPIN_STEPS = 100,     /* where a wait may serve its PE, which does not go together with spinning */
     HELM_AFTER_NS = 5000,
-    LONG_YIELD_NS = 1000000,   /* a yield that takes this long went to somebody who computes */
-    CROWD_NS = 20000000,       /* when the last one that did is not longer ago, ... */
+    LONG_YIELD_NS = 1000000,   /* a yield that takes this long went to somebody who computes, ... */
+    LONG_SHARE_NS = 125000,    /* and this long for each PE of a core, who all take their turn with what they have to do */
+    FEW_YIELDS = 16,           /* when a PE has made fewer since its last one that did, ... */
+    CROWD_NS = 20000000,       /* and the last one of anybody's is not longer ago, ... */
     CROWDED_NS = 4000000,      /* waits sleep at once for so long, ... */
     CROWDED_MAX_NS = 128000000, /* ... and up to so long when that happens again and again; ... */
     CROWDED_FORGET = 4,        /* ... it does not when so many times as long has passed without */
@@ -37,13 +39,22 @@ enum {
 
 static uint32_t spin_steps;
 static uint64_t yield_ns; /* yields this long before it sleeps */
+static uint64_t long_yield_ns = LONG_YIELD_NS;
 static bool oversubscribed;
+
+/* PEs of this machine to a core. */
+static int shares_of_a_core(void)
+{
+    return hm_world.cores > 0 ? (hm_places.local_npes + hm_world.cores - 1) / hm_world.cores : 1;
+}
 
 void hm_wait_configure(bool more_pes_than_cores, bool membarrier)
 {
     oversubscribed = more_pes_than_cores;
     yield_ns = (uint64_t)hm_options.sleep_after * 1000;
     spin_steps = more_pes_than_cores || !yield_ns ? 0 : SPIN_STEPS;
+    long_yield_ns = (uint64_t)shares_of_a_core() * LONG_SHARE_NS;
+    if (long_yield_ns < LONG_YIELD_NS) long_yield_ns = LONG_YIELD_NS;
     if (membarrier) return;
     hm_bell_let_wakers_fence(&hm_world.page->bell);
     hm_bell_let_wakers_fence(&hm_world.page->meet_bell);
@@ -256,6 +267,16 @@ static bool is_crowded(void)
 
 static int first_phase_after_spin(void) { return yield_ns && !is_crowded() ? YIELD : ANNOUNCE; }
 
+/* In a crowd nearly every yield takes long. Among PEs that have this and that to do one takes long now and then, out of
+ * thousands; then sleeps, and who wakes the sleepers, would cost more than it did. */
+static uint32_t yields_since_long;
+
+static void note_short_yield(void)
+{
+    uint32_t n = __atomic_load_n(&yields_since_long, __ATOMIC_RELAXED);
+    if (n < FEW_YIELDS) __atomic_store_n(&yields_since_long, n + 1, __ATOMIC_RELAXED);
+}
+
 /* A yield has taken long. All that waited on that core see the same, and once is no crowd: something of the system's has
  * run. A crowd is noted for longer each time, if the last time is not long past. */
 static void note_long_yield(uint64_t began, uint64_t now)
@@ -264,9 +285,10 @@ static void note_long_yield(uint64_t began, uint64_t now)
     uint64_t last = __atomic_load_n(&job->long_yield, __ATOMIC_RELAXED);
     uint64_t until = __atomic_load_n(&job->crowded_until, __ATOMIC_RELAXED);
     uint64_t span = __atomic_load_n(&job->crowded_span, __ATOMIC_RELAXED);
+    bool few = __atomic_exchange_n(&yields_since_long, 0, __ATOMIC_RELAXED) < FEW_YIELDS;
     if (began < last || now < until) return;
     __atomic_store_n(&job->long_yield, now, __ATOMIC_RELAXED);
-    if (now - last > CROWD_NS) return;
+    if (!few || now - last > CROWD_NS) return;
     span = now - until > CROWDED_FORGET * span ? CROWDED_NS : span * 2;
     if (span > CROWDED_MAX_NS) span = CROWDED_MAX_NS;
     __atomic_store_n(&job->crowded_span, span, __ATOMIC_RELAXED);
@@ -283,12 +305,11 @@ static bool step_yield(struct hm_wait *w)
     hm_world_safe_point();
     uint64_t now = hm_os_now(), took = now - w->last;
     w->last = now;
-    if (took > LONG_YIELD_NS) {
+    if (took > long_yield_ns)
         note_long_yield(now - took, now);
-        w->phase = ANNOUNCE;
-    } else if (now - w->since > (w->look_ns ? LOOK_YIELD_NS : yield_ns)) {
-        w->phase = ANNOUNCE;
-    }
+    else
+        note_short_yield();
+    if (took > long_yield_ns || now - w->since > (w->look_ns ? LOOK_YIELD_NS : yield_ns)) w->phase = ANNOUNCE;
     bool on = goes_on(w, false);
     if (w->asked > now) w->last = w->asked; /* the time of the answer is no yield's */
     return on;
@@ -433,7 +454,7 @@ static void check_cmp(int cmp, const char *call)
 /* The more PEs share a core, the longer a PE leaves it to others; who signals rings its bell all the same. */
 static uint32_t look_period(void)
 {
-    int shares = hm_world.cores > 0 ? (hm_places.local_npes + hm_world.cores - 1) / hm_world.cores : 1;
+    int shares = shares_of_a_core();
     return (uint32_t)(shares < 10 ? shares : 10) * LOOK_NS;
 }
 
