@@ -14,12 +14,17 @@ HM_INLINE void hm_fence(struct hm_ctx *ctx)
     if (hm_unlikely(ctx->lane != NULL)) hm_far_fence(ctx);
     if (hm_unlikely(ctx->on_device)) hm_device_quiet(ctx);
 }
+/* What has been begun by other means than stores is complete. */
+HM_INLINE void hm_quiet_beyond_stores(struct hm_ctx *ctx)
+{
+    if (hm_unlikely(ctx->on_device)) hm_device_quiet(ctx);
+    if (hm_unlikely(ctx->lane != NULL)) hm_far_quiet(ctx);
+}
 /* Everything before is complete and visible to all PEs. */
 HM_INLINE void hm_quiet(struct hm_ctx *ctx)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (hm_unlikely(ctx->on_device)) hm_device_quiet(ctx);
-    if (hm_unlikely(ctx->lane != NULL)) hm_far_quiet(ctx);
+    hm_quiet_beyond_stores(ctx);
 }
 
 void hm_barrier_all(const char *call); /* quiet of the default context, then sync of the world */
