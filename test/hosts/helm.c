@@ -1,6 +1,6 @@
-/* Threads of each PE that send, wait, count and compute, so that the helm of the PE goes from one to the other all the time:
- * whoever waits serves it, the progress thread serves it, and who has it is taken off the core by others and by signals. What
- * arrives is compared with what was sent, and what was counted with what all have counted. argv[1]: rounds,
+/* Threads of each PE that send, wait, count and compute, so that the helm of the PE goes from one to the other all the
+ * time: whoever waits serves it, the progress thread serves it, and who has it is taken off the core by others and by
+ * signals. What arrives is compared with what was sent, and what was counted with what all have counted. argv[1]: rounds,
  * argv[2]: "calm": nobody computes. Not a test itself. */
 #include <pthread.h>
 #include <sched.h>

@@ -7,9 +7,9 @@
  * a signal handler or is off the core, loses it at the thread's second tick.
  *
  * Whoever serves holds the lock, so what comes is served by one at a time. It is never waited for: one who dies while he
- * serves ends the process with it, and waits for the progress thread then. For the same reason nothing can be taken from one
- * who serves: a signal handler that comes upon him just then and computes holds all up. Nor is he cancelled: what UCX does in
- * there are cancellation points, which a wait has not. */
+ * serves ends the process with it, and waits for the progress thread then. Nothing is taken from one who is just serving: a
+ * signal handler that comes upon him there and computes holds all up. Nor is he cancelled there, as UCX has cancellation
+ * points and a wait has none. */
 #include <sched.h>
 #include <unistd.h>
 

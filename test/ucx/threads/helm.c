@@ -1,8 +1,8 @@
 /* with: src/transport/ucx/helm.c src/transport/ucx/thread.c */
 /* cflags: -Dpthread_mutex_trylock=late_trylock */
 /* timeout: 100 */
-/* The helm goes from the progress thread to waiting threads and back, over a UCX that is none: what comes is served by one at a
- * time, once, in order, and at last, whoever is off the core at whatever moment, is cancelled, or leaves for good. */
+/* The helm goes from the progress thread to waiting threads and back, over a UCX that is none: what comes is served by one
+ * at a time, once, in order, and at last, whoever is off the core at whatever moment, is cancelled, or leaves for good. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
