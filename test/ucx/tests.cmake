@@ -24,3 +24,12 @@ foreach(file IN LISTS files)
         endif()
     endforeach()
 endforeach()
+
+# Parts of it with ThreadSanitizer, over a UCX that is none.
+hbmesh_test_files(files test/ucx/threads/*.c)
+if(NOT TARGET hbmesh-ucx)
+    set(files)
+endif()
+foreach(file IN LISTS files)
+    hbmesh_test_program(threads ${file})
+endforeach()

@@ -7,29 +7,82 @@
  * a signal handler or is off the core, loses it at the thread's second tick.
  *
  * Whoever serves holds the lock, so what comes is served by one at a time. It is never waited for: one who dies while he
- * serves ends the process with it, and waits for the progress thread then. */
-#include <errno.h>
+ * serves ends the process with it, and waits for the progress thread then. Nothing is taken from one who is just serving: a
+ * signal handler that comes upon him there and computes holds all up. Nor is he cancelled there, as UCX has cancellation
+ * points and a wait has none. */
 #include <sched.h>
+#include <unistd.h>
 
 #include "transport/ucx/ucx.h"
 
-enum { ARM_TRIES = 8 };
+enum { ARM_TRIES = 8, CLOSE_TRIES = 10 };
 
 static struct {
     pthread_mutex_t lock;
     uint32_t who;         /* whose it is, 0: the progress thread's; changes under the lock */
     uint32_t last;        /* the number that was given last */
     uint32_t looks, seen; /* by one who waits, and those of them that the thread knows of */
+    int cancel;           /* what the holder of the lock has to restore */
+    bool closed;          /* nobody serves any more */
 } helm = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool try_lock(void) { return pthread_mutex_trylock(&helm.lock) == 0; }
-static void unlock(void) { pthread_mutex_unlock(&helm.lock); }
+static bool try_lock(void)
+{
+    int cancel;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    if (pthread_mutex_trylock(&helm.lock) == 0) {
+        helm.cancel = cancel;
+        return true;
+    }
+    pthread_setcancelstate(cancel, NULL);
+    return false;
+}
+
+static void unlock(void)
+{
+    int cancel = helm.cancel;
+    pthread_mutex_unlock(&helm.lock);
+    pthread_setcancelstate(cancel, NULL);
+}
 
 static uint32_t who(void) { return __atomic_load_n(&helm.who, __ATOMIC_SEQ_CST); }
 
+static bool is_of(uint32_t number) { return who() == number && !__atomic_load_n(&helm.closed, __ATOMIC_SEQ_CST); }
+
+/* False, and not locked, when it is somebody else's: it may have changed hands before the lock was had. */
+static bool lock_as(uint32_t number)
+{
+    while (is_of(number)) {
+        if (!try_lock()) {
+            sched_yield();
+            continue;
+        }
+        if (is_of(number)) return true;
+        unlock();
+    }
+    return false;
+}
+
 bool hm_ucx_helm_is_taken(void) { return who() != 0; }
 
-void hm_ucx_helm_reset(void) { helm.who = 0; }
+void hm_ucx_helm_open(void)
+{
+    helm.who = 0;
+    __atomic_store_n(&helm.closed, false, __ATOMIC_SEQ_CST);
+}
+
+/* Who is just serving is waited for, but not long: it may be the caller himself, farther up. */
+void hm_ucx_helm_close(void)
+{
+    __atomic_store_n(&helm.closed, true, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < CLOSE_TRIES; i++) {
+        if (try_lock()) {
+            unlock();
+            return;
+        }
+        usleep(1000);
+    }
+}
 
 static void take_locked(void)
 {
@@ -48,13 +101,13 @@ static void give_locked(void)
 static uint32_t take(void)
 {
     uint32_t mine = 0;
-    if (who() || !try_lock()) return 0;
-    if (!who()) {
+    if (!is_of(0) || !try_lock()) return 0;
+    if (is_of(0)) {
         take_locked();
         mine = who();
+        hm_ucx_thread_mind();
     }
     unlock();
-    if (mine) hm_ucx_thread_mind();
     return mine;
 }
 
@@ -67,9 +120,9 @@ static bool progress(void)
 
 static enum hm_served serve(uint32_t mine)
 {
-    if (!try_lock()) return who() == mine ? HM_SERVED_NOTHING : HM_SERVED_BY_OTHERS;
+    if (!try_lock()) return is_of(mine) ? HM_SERVED_NOTHING : HM_SERVED_BY_OTHERS;
     enum hm_served served = HM_SERVED_BY_OTHERS;
-    if (who() == mine) {
+    if (is_of(mine)) {
         __atomic_fetch_add(&helm.looks, 1, __ATOMIC_RELAXED);
         served = progress() ? HM_SERVED : HM_SERVED_NOTHING;
     }
@@ -88,13 +141,11 @@ static bool arm(void)
 
 static void give(uint32_t mine)
 {
-    bool armed = true;
-    while (who() == mine && !try_lock()) sched_yield();
-    if (who() != mine) return;
-    armed = arm();
+    if (!lock_as(mine)) return;
+    bool armed = arm();
     give_locked();
-    unlock();
     if (!armed) hm_ucx_thread_rouse();
+    unlock();
 }
 
 const struct hm_helm hm_ucx_helm = {.take = take, .serve = serve, .give = give};
@@ -111,17 +162,6 @@ void hm_ucx_helm_tick(void)
     helm.seen = looks;
 }
 
-bool hm_ucx_helm_hold(void)
-{
-    while (!who()) {
-        if (!try_lock()) {
-            sched_yield();
-            continue;
-        }
-        if (!who()) return true;
-        unlock();
-    }
-    return false;
-}
+bool hm_ucx_helm_hold(void) { return lock_as(0); }
 
 void hm_ucx_helm_release(void) { unlock(); }

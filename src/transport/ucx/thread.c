@@ -318,7 +318,7 @@ int hm_ucx_thread_start(void)
 {
     thread.stop = false;
     thread.until = thread.due = 0;
-    hm_ucx_helm_reset();
+    hm_ucx_helm_open();
     thread.epoll = epoll_create1(EPOLL_CLOEXEC);
     thread.kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int e = thread.epoll < 0 || thread.kick < 0 ? -errno : 0;
@@ -335,6 +335,7 @@ int hm_ucx_thread_start(void)
 void hm_ucx_thread_halt(void)
 {
     if (!__atomic_exchange_n(&thread.running, false, __ATOMIC_ACQ_REL)) return;
+    hm_ucx_helm_close();
     if (pthread_equal(thread.id, pthread_self())) return;
     __atomic_store_n(&thread.stop, true, __ATOMIC_RELEASE);
     kick();

@@ -187,7 +187,8 @@ void hm_ucx_thread_mind(void);
 /* helm.c */
 extern const struct hm_helm hm_ucx_helm;
 bool hm_ucx_helm_is_taken(void);
-void hm_ucx_helm_reset(void);
+void hm_ucx_helm_open(void);
+void hm_ucx_helm_close(void); /* from now on nobody serves */
 /* Takes it from one who has not looked since the last tick. */
 void hm_ucx_helm_tick(void);
 /* False: somebody has it. Else nobody takes it before it is released. */
