@@ -34,8 +34,8 @@ static bool all_stopped(const struct hm_guard *g)
     return true;
 }
 
-/* A PE with a terminal leads a session, where the kernel drops SIGTSTP by default; all are stopped for sure after
- * a moment in which those that handle it can put their house in order. */
+/* Some handle SIGTSTP, and the kernel drops it where nobody of the session is left above the group; all are stopped for sure
+ * after a moment in which those that handle it can put their house in order. */
 static void begin_stop(struct hm_guard *g, bool tty)
 {
     if (g->stopping || g->phase != HM_PHASE_RUN) return;

@@ -22,7 +22,6 @@ extern char **environ;
 /* What the child needs to know, put together before the fork. */
 struct plan {
     int in, out[2]; /* become descriptors 0, 1 and 2; -1: as they are */
-    int terminal;   /* which of them is a pseudo terminal to become the controlling one; -1: none */
     int wire;
     bool join_front; /* the front's group and session: it shares the user's terminal */
 };
@@ -79,10 +78,7 @@ static int open_stream(struct hm_guard *g, int pe, int which, bool pty, struct p
 {
     struct hm_stream *s = &g->pes[pe].stream[which];
     int fd = pty ? open_pty(g->origin, &plan->out[which]) : -ENOTTY;
-    if (fd >= 0)
-        plan->terminal = which;
-    else
-        fd = open_pipe(&plan->out[which]);
+    if (fd < 0) fd = open_pipe(&plan->out[which]);
     if (fd < 0) return fd;
     *s = (struct hm_stream){.fd = fd, .pe = pe, .label = g->run->label, .sink = &g->sinks[which]};
     s->eager = pty && g->origin->tty[0] && reads_input(g, pe);
@@ -119,7 +115,7 @@ static int plan_input(struct hm_guard *g, int pe, struct plan *plan)
 
 static int make_plan(struct hm_guard *g, int pe, struct plan *plan)
 {
-    *plan = (struct plan){-1, {-1, -1}, -1, -1, false};
+    *plan = (struct plan){.in = -1, .out = {-1, -1}, .wire = -1};
     const bool *tty = g->origin->tty;
     bool shares = g->npes == 1 && (tty[0] || tty[1] || tty[2]);
     plan->join_front = shares || (!g->spool && tty[0] && reads_input(g, pe));
@@ -183,9 +179,10 @@ static int keep_clear(int fd)
     return fd >= 0 && fd < 3 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : fd;
 }
 
-/* A process group of its own, by which it is signalled with all that it starts. A session of its own only where it has a
- * terminal of its own: the kernel shares a core out among sessions first (autogroup), and sched_yield goes to nobody of
- * another one, so that PEs in sessions of their own, many to a core, would wait for time slices of each other. */
+/* A process group of its own, by which it is signalled with all that it starts, and no session of its own: the kernel shares a
+ * core out among sessions first (autogroup), and sched_yield goes to nobody of another one, so that PEs in sessions of their
+ * own, many to a core, would wait for time slices of each other. So a pseudo terminal that a PE writes to controls nobody, and
+ * what may still control the session is the user's: a PE that asks it for input (/dev/tty) gets an error, and is not stopped. */
 static void take_place(struct hm_guard *g, const struct plan *plan)
 {
     if (plan->join_front) {
@@ -193,12 +190,8 @@ static void take_place(struct hm_guard *g, const struct plan *plan)
         signal(SIGQUIT, SIG_IGN); /* Ctrl-\ asks oshrun what the PEs wait for, and reaches this PE too */
         return;
     }
-    if (plan->terminal < 0) {
-        setpgid(0, 0);
-        return;
-    }
-    setsid();
-    ioctl(plan->out[plan->terminal], TIOCSCTTY, 0);
+    setpgid(0, 0);
+    signal(SIGTTIN, SIG_IGN);
 }
 
 static void take_streams(const struct plan *plan)
