@@ -17,7 +17,7 @@
 #include "base/base.h"
 
 #define HM_JOB_MAGIC 0x68626d6573680001ull
-#define HM_JOB_VERSION 5u
+#define HM_JOB_VERSION 6u
 #define HM_JOB_MAX_PES 4096
 #define HM_TEAM_SLOTS 1024
 
@@ -175,10 +175,13 @@ static inline size_t hm_job_slots_at(int npes)
 {
     return hm_round_up(hm_job_pairs_at(npes) + (size_t)npes * npes * sizeof(uint32_t), 4096);
 }
-static inline size_t hm_job_slot_bytes(int npes)
+/* In a team slot, behind the members: what broadcasts of the team go through, see core/sync.h. */
+enum { HM_RING_SLOTS = 64, HM_RING_BYTES = HM_RING_SLOTS * 2 * HM_LINE };
+static inline size_t hm_job_ring_at(int npes) /* in the slot */
 {
     return hm_round_up(HM_TEAM_HEAD_BYTES + (size_t)npes * HM_TEAM_MEMBER_BYTES, 4096);
 }
+static inline size_t hm_job_slot_bytes(int npes) { return hm_round_up(hm_job_ring_at(npes) + HM_RING_BYTES, 4096); }
 /* Where PEs of this machine put requests for the agent of a PE with a device heap (core/agent.c). */
 #define HM_AGENT_BYTES 65536
 static inline size_t hm_job_agents_at(int npes) { return hm_job_slots_at(npes) + HM_TEAM_SLOTS * hm_job_slot_bytes(npes); }
@@ -186,9 +189,15 @@ static inline size_t hm_job_agents_at(int npes) { return hm_job_slots_at(npes) +
  * others are for teams made and left again; two for each member, for odd and even meetings. */
 enum { HM_STAGE_SLOTS = 8, HM_STAGE_BYTES = 16384 };
 static inline size_t hm_job_stages_at(int npes) { return hm_job_agents_at(npes) + (size_t)npes * HM_AGENT_BYTES; }
-static inline size_t hm_job_bytes(int npes)
+/* And the cells of their rings, for what is more than a slot of the ring holds. */
+enum { HM_CELL_BYTES = 4096 };
+static inline size_t hm_job_cells_at(int npes)
 {
     return hm_job_stages_at(npes) + (size_t)HM_STAGE_SLOTS * (size_t)npes * 2 * HM_STAGE_BYTES;
+}
+static inline size_t hm_job_bytes(int npes)
+{
+    return hm_job_cells_at(npes) + (size_t)HM_STAGE_SLOTS * HM_RING_SLOTS * HM_CELL_BYTES;
 }
 static inline struct hm_pe_page *hm_job_page(struct hm_job *job, int pe)
 {

@@ -16,8 +16,12 @@ int hm_alltoall(struct hm_team *team, void *dest, const void *source, size_t byt
             hm_device_alltoall(team, &purpose, dest, source, 1, 1, bytes, 1, call);
             return 0;
         }
-        if (small) memcpy(hm_sync_bring(s, total), source, total);
     }
+    if (team->size == 1) {
+        if (bytes) hm_copy(dest, source, bytes);
+        return 0;
+    }
+    if (bytes && small) memcpy(hm_sync_bring(s, total), source, total);
     hm_sync_enter(s, &purpose, call);
     if (!bytes) return 0;
     if (hm_unlikely(s->span && !small)) {

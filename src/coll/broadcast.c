@@ -1,39 +1,63 @@
 #include "coll/device.h"
 #include "coll/member.h"
+#include "coll/ring.h"
 #include "coll/span.h"
+
+static void check(const struct hm_team *team, const void *dest, const void *source, size_t bytes, int root, const char *call)
+{
+    if ((unsigned)root >= (unsigned)team->size)
+        hm_die(call, "PE_root: %d is not in the team, whose PEs are 0 to %d", root, team->size - 1);
+    if (!bytes) return;
+    hm_symm_require(dest, bytes, call, "dest");
+    if (team->me == root) hm_symm_require(source, bytes, call, "source");
+}
+
+/* Within a machine. */
+static void pass_on(struct hm_team *team, void *dest, const void *source, size_t bytes, int root, bool skip_root,
+                    const char *call)
+{
+    bool in_slots = bytes <= hm_ring_most(team) && bytes < hm_second_way_from(team, HM_CHOICE_broadcast);
+    if (team->me != root) {
+        hm_ring_receive(team, dest, source, bytes, root, in_slots, call);
+        return;
+    }
+    hm_ring_send(team, source, bytes, in_slots, call);
+    if (!skip_root) hm_copy(dest, source, bytes);
+    if (!in_slots) hm_ring_await_readers(team, call);
+}
+
+/* On several machines, and where there is nothing to send: the members meet. */
+static void meet_for_it(struct hm_team *team, void *dest, const void *source, size_t bytes, int root, bool skip_root,
+                        const char *call)
+{
+    struct hm_sync *s = &team->sync;
+    bool small = hm_is_carried_far(team, bytes), am_root = team->me == root;
+    struct hm_purpose purpose = {.kind = HM_COLL_BROADCAST, .root = root, .size = bytes, .slots = small};
+    if (small) hm_sync_carry(s, bytes);
+    if (small && am_root && bytes) memcpy(hm_sync_mine(s, bytes), source, bytes);
+    hm_sync_enter(s, &purpose, call);
+    if (!bytes) return;
+    if (!small)
+        hm_span_broadcast(team, dest, source, bytes, root, skip_root, call);
+    else if (!am_root)
+        memcpy(dest, hm_sync_theirs(s, root), bytes);
+    else if (!skip_root)
+        hm_copy(dest, source, bytes);
+}
 
 int hm_broadcast(struct hm_team *team, void *dest, const void *source, size_t bytes, int root, bool skip_root,
                  const char *call)
 {
-    struct hm_sync *s = &team->sync;
-    struct hm_purpose purpose = {.kind = HM_COLL_BROADCAST, .root = root, .size = bytes};
-    bool small = hm_is_small(team, HM_CHOICE_broadcast, bytes, bytes), am_root = team->me == root;
-    purpose.slots = small;
-    if ((unsigned)root >= (unsigned)team->size)
-        hm_die(call, "PE_root: %d is not in the team, whose PEs are 0 to %d", root, team->size - 1);
-    if (bytes) {
-        hm_symm_require(dest, bytes, call, "dest");
-        if (am_root) hm_symm_require(source, bytes, call, "source");
-    }
+    check(team, dest, source, bytes, root, call);
     if (bytes && hm_is_on_device(dest, source)) {
+        struct hm_purpose purpose = {.kind = HM_COLL_BROADCAST, .root = root, .size = bytes};
         hm_device_broadcast(team, &purpose, dest, source, bytes, root, skip_root, call);
-        return 0;
-    }
-    if (small && bytes <= HM_SYNC_DATA) hm_sync_carry(s, bytes);
-    if (small && am_root && bytes) memcpy(hm_sync_bring(s, bytes), source, bytes);
-    hm_sync_enter(s, &purpose, call);
-    if (!bytes) return 0;
-    if (hm_unlikely(s->span && !small)) {
-        hm_span_broadcast(team, dest, source, bytes, root, skip_root, call);
-        return 0;
-    }
-    if (am_root) {
-        if (!skip_root) hm_copy(dest, source, bytes);
-    } else if (small) {
-        memcpy(dest, hm_sync_brought(s, root, bytes), bytes);
+    } else if (team->size == 1) {
+        if (bytes && !skip_root) hm_copy(dest, source, bytes);
+    } else if (bytes && team->sync.ring.slot) {
+        pass_on(team, dest, source, bytes, root, skip_root, call);
     } else {
-        memcpy(dest, hm_member_at(team, root, source, bytes, call, "source"), bytes);
+        meet_for_it(team, dest, source, bytes, root, skip_root, call);
     }
-    if (!small) hm_sync_again(s, call);
     return 0;
 }

@@ -41,10 +41,8 @@ static void take(const struct hm_team *team, int i, char *dest, const void *sour
     if (!bytes) return;
     if (bytes <= limit)
         memcpy(dest, bytes <= MOST ? part_of(team, i)->data : hm_sync_stage(s, i, s->epoch), bytes);
-    else if (i == team->me)
-        hm_copy(dest, source, bytes);
     else
-        memcpy(dest, hm_member_at(team, i, source, bytes, call, "source"), bytes);
+        hm_copy(dest, i == team->me ? source : hm_member_at(team, i, source, bytes, call, "source"), bytes);
 }
 
 /* Programs collect in place: then the result may be put there only when all members have read this one's part. */

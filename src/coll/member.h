@@ -2,7 +2,7 @@
  *
  * A small collective carries its bytes in the team's slots and needs one meeting. A large one meets, reads and writes
  * the members' memory directly, and meets again, so that nobody's source is reused while somebody still reads it. Which is
- * which the table base/choice.def says. */
+ * which the table base/choice.def says. Broadcasts within a machine need no meeting at all (ring.h). */
 #ifndef HM_MEMBER_H
 #define HM_MEMBER_H
 
@@ -12,6 +12,7 @@
 #include "base/choice.h"
 #include "base/log.h"
 #include "coll/coll.h"
+#include "core/move.h"
 #include "core/symm.h"
 #include "core/sync.h"
 
@@ -56,10 +57,10 @@ HM_INLINE size_t hm_share_of(size_t n, int i, int size, size_t *first)
     return each + ((size_t)i < more);
 }
 
-/* memcpy that allows the same place twice (in-place collectives). */
+/* Into this member's memory; the same place twice costs nothing (in-place collectives). */
 HM_INLINE void hm_copy(void *to, const void *from, size_t bytes)
 {
-    if (to != from) memcpy(to, from, bytes);
+    if (to != from) hm_move_in(to, from, bytes);
 }
 
 #endif

@@ -59,12 +59,14 @@ int hm_reduce(struct hm_team *team, void *dest, const void *source, size_t n, en
         hm_device_reduce(team, &purpose, dest, source, n, size, combine, call);
         return 0;
     }
+    if (team->size == 1) {
+        if (n) hm_copy(dest, source, bytes);
+        return 0;
+    }
     if (n && small) memcpy(hm_sync_bring(s, bytes), source, bytes);
     hm_sync_enter(s, &purpose, call);
     if (!n) return 0;
-    if (team->size == 1) {
-        hm_copy(dest, source, bytes);
-    } else if (small) {
+    if (small) {
         reduce_slots(team, dest, n, bytes, combine);
     } else if (hm_unlikely(s->span != NULL)) {
         hm_span_reduce(team, dest, source, n, size, combine, call);

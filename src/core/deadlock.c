@@ -34,19 +34,31 @@ static bool is_blocked(int pe, struct hm_blocked *b)
     return false;
 }
 
-static uint32_t epoch_of(uint32_t slot, int member)
+static const struct hm_member *member_of(uint32_t slot, int member)
 {
     int npes = hm_world.job->npes;
     const char *at = (const char *)hm_world.job + hm_job_slots_at(npes) + slot * hm_job_slot_bytes(npes);
-    const struct hm_member *m = (const void *)(at + HM_TEAM_HEAD_BYTES + (size_t)member * HM_TEAM_MEMBER_BYTES);
-    return (uint32_t)(__atomic_load_n(&m->arrival, __ATOMIC_ACQUIRE) >> 32);
+    return (const void *)(at + HM_TEAM_HEAD_BYTES + (size_t)member * HM_TEAM_MEMBER_BYTES);
+}
+
+static bool has_met(const struct hm_member *m, uint32_t epoch)
+{
+    return (int32_t)((uint32_t)(__atomic_load_n(&m->arrival, __ATOMIC_ACQUIRE) >> 32) - epoch) >= 0;
+}
+
+/* Who waits in a broadcast waits for its root, or as the root for all to be through with it (coll/ring.c). */
+static bool waits_in_ring(const struct hm_blocked *b, const struct hm_member *m)
+{
+    if (b->cmp && b->pe != (int)m->world_pe) return false;
+    return __atomic_load_n(&m->ring.taken, __ATOMIC_ACQUIRE) < (uint64_t)b->want;
 }
 
 /* Has PE `pe`, blocked as `b` says, really nobody to meet there yet? What it published may be a moment old. */
 static bool waits_for(int pe, const struct hm_blocked *b, int member)
 {
     if (b->kind == HM_BLOCKED_PAIR) return hm_pair_is_ahead(pe, b->pe);
-    return (int32_t)(epoch_of(b->team_slot, member) - b->epoch) < 0;
+    const struct hm_member *m = member_of(b->team_slot, member);
+    return b->want ? waits_in_ring(b, m) : !has_met(m, b->epoch);
 }
 
 /* Does a chain of waits lead from `pe`, blocked as `b` says, back to this PE? */

@@ -81,11 +81,20 @@ static char *stage_at(int slot)
     return (char *)hm_world.job + hm_job_stages_at(npes) + (size_t)slot * (size_t)npes * 2 * HM_STAGE_BYTES;
 }
 
+static struct hm_ring_slot *ring_at(int slot) { return (void *)(slot_at(slot) + hm_job_ring_at(hm_world.job->npes)); }
+
+static char *cells_at(int slot)
+{
+    if (slot >= HM_STAGE_SLOTS) return NULL;
+    return (char *)hm_world.job + hm_job_cells_at(hm_world.job->npes) + (size_t)slot * HM_RING_SLOTS * HM_CELL_BYTES;
+}
+
 /* The bell keeps its number: it may only grow. */
 void hm_sync_slot_clear(int slot, int here)
 {
     struct hm_meeting *m = (struct hm_meeting *)slot_at(slot);
     uint32_t seq = m->bell.seq;
+    if (m->ring_used) memset(ring_at(slot), 0, HM_RING_BYTES);
     memset(m, 0, HM_TEAM_HEAD_BYTES);
     m->bell.seq = seq;
     memset((char *)m + HM_TEAM_HEAD_BYTES, 0, (size_t)here * HM_TEAM_MEMBER_BYTES);
@@ -108,6 +117,10 @@ void hm_sync_open(struct hm_sync *s, int slot, int start, int stride, int size, 
     s->own = hm_sync_member(s, s->span ? s->span->me : me);
     s->own->world_pe = (uint32_t)hm_sync_world(s, me);
     s->epoch = (uint32_t)(__atomic_load_n(&s->own->arrival, __ATOMIC_RELAXED) >> 32);
+    if (!s->span) {
+        uint64_t count = s->own->ring.taken;
+        s->ring = (struct hm_ring){.slot = ring_at(slot), .cell = cells_at(slot), .count = count, .settled = count};
+    }
     /* At a counter one of all rings, once a meeting. */
     if (!hm_world.membarrier || s->way != HM_SYNC_DISSEMINATION) hm_bell_let_wakers_fence(&s->meeting->bell);
 }
@@ -190,13 +203,26 @@ void hm_sync_die_disagreed(const char *who, const char *what, const char *who_ot
            who, what, who_other, what_other);
 }
 
+/* Who has come back from a broadcast and met somebody who has not been in it, or in another one. */
+static void append_broadcast(const struct hm_member *m, char *text, size_t size)
+{
+    char last[96];
+    if (!m->ring.call[0]) return;
+    snprintf(last, sizeof last, " behind %s (%llu bytes, root %d)", m->ring.call, (unsigned long long)m->ring.size, m->ring.root);
+    append(text, size, last);
+}
+
 static void disagree(const struct hm_sync *s, uint32_t mine, uint32_t other, int other_member, const char *call)
 {
     const struct hm_member *theirs = hm_sync_member(s, other_member);
-    char who_mine[128], who_other[128], what_mine[96], what_other[96];
+    char who_mine[128], who_other[128], what_mine[192], what_other[192];
     if (!hm_world_claim_report()) hm_world_die_silently(); /* several members may find the same */
     hm_sync_describe(&s->own->purpose, s->own->call, what_mine, sizeof what_mine);
     hm_sync_describe(&theirs->purpose, theirs->call, what_other, sizeof what_other);
+    if (s->own->ring.taken != theirs->ring.taken || !memcmp(&s->own->purpose, &theirs->purpose, sizeof theirs->purpose)) {
+        append_broadcast(s->own, what_mine, sizeof what_mine);
+        append_broadcast(theirs, what_other, sizeof what_other);
+    }
     list_members(s, mine, who_mine, sizeof who_mine);
     list_members(s, other, who_other, sizeof who_other);
     hm_sync_die_disagreed(who_mine, what_mine, who_other, what_other, call);
@@ -207,6 +233,46 @@ void hm_sync_find_disagreement(const struct hm_sync *s, uint32_t hash, const cha
     for (int i = 0; i < s->here; i++) {
         uint64_t a = __atomic_load_n(&hm_sync_member(s, i)->arrival, __ATOMIC_ACQUIRE);
         if ((uint32_t)(a >> 32) == s->epoch && (uint32_t)a != hash) disagree(s, hash, (uint32_t)a, i, call);
+    }
+}
+
+static HM_COLD void disagree_with(const struct hm_sync *s, const struct hm_member *theirs, const char *call)
+{
+    char who_mine[16], who_other[16], what_mine[96], what_other[96];
+    if (!hm_world_claim_report()) hm_world_die_silently(); /* the other may find the same */
+    snprintf(who_mine, sizeof who_mine, "PE %u", s->own->world_pe);
+    snprintf(who_other, sizeof who_other, "PE %u", theirs->world_pe);
+    hm_sync_describe(&s->own->purpose, s->own->call, what_mine, sizeof what_mine);
+    hm_sync_describe(&theirs->purpose, theirs->call, what_other, sizeof what_other);
+    hm_sync_die_disagreed(who_mine, what_mine, who_other, what_other, call);
+}
+
+static uint32_t epoch_of(const struct hm_member *m)
+{
+    return (uint32_t)(__atomic_load_n(&m->arrival, __ATOMIC_ACQUIRE) >> 32);
+}
+
+/* This one waits for broadcast `number`: a member that is in the next meeting already has left it out, and so has the root
+ * that waits for it itself. */
+static bool has_left_out(const struct hm_sync *s, const struct hm_member *m, uint64_t number, bool sends)
+{
+    if (sends && __atomic_load_n(&m->ring.at, __ATOMIC_ACQUIRE) == number) return true;
+    return (int32_t)(epoch_of(m) - s->epoch) > 0 && __atomic_load_n(&m->ring.taken, __ATOMIC_ACQUIRE) < number;
+}
+
+/* This one is in a meeting: before it a member waits for a broadcast that this one knows nothing of. */
+static bool waits_for_more(const struct hm_sync *s, const struct hm_member *m)
+{
+    uint64_t at = __atomic_load_n(&m->ring.at, __ATOMIC_ACQUIRE); /* first: then it was no later meeting's */
+    return (int32_t)(epoch_of(m) - s->epoch) < 0 && at > s->ring.count;
+}
+
+void hm_sync_look_for_stray(const struct hm_sync *s, uint64_t number, int root, const char *call)
+{
+    for (int i = 0; i < s->size; i++) {
+        const struct hm_member *m = hm_sync_member(s, i);
+        if (i == s->me) continue;
+        if (number ? has_left_out(s, m, number, i == root) : waits_for_more(s, m)) disagree_with(s, m, call);
     }
 }
 
@@ -223,6 +289,7 @@ static void look_for_missing(struct hm_wait *w)
         missing++;
         if (first < 0) first = s->span ? hm_span_world_here(s, i) : hm_sync_world(s, i);
     }
+    if (s->ring.slot) hm_sync_look_for_stray(s, 0, -1, w->call);
     if (s->span && first < 0) first = hm_span_missing(s, &missing);
     w->about.pe = first;
     w->about.missing = missing;
@@ -246,6 +313,7 @@ void hm_sync_wait_begin(struct hm_wait *w, struct hm_sync *s, const char *call, 
     w->about.epoch = s->epoch;
     w->about.addr = 0;
     w->about.offset = -1;
+    w->about.want = 0;
     w->stuck = look_for_missing;
     w->arg = s;
 }
@@ -314,14 +382,33 @@ static void announce(struct hm_sync *s, const struct hm_purpose *purpose, const 
     if (s->span) hm_span_announce(s);
 }
 
-void hm_sync_enter(struct hm_sync *s, const struct hm_purpose *purpose, const char *call)
+void hm_sync_announce(struct hm_sync *s, const struct hm_purpose *purpose, const char *call)
 {
     if (s->size == 1) { /* nobody compares */
         s->epoch++;
         return;
     }
     if (hm_unlikely(call != s->last_call || memcmp(purpose, &s->last, sizeof *purpose))) announce(s, purpose, call);
+}
+
+/* Behind a meeting all are through with the broadcasts before it. */
+static uint64_t end_broadcasts(struct hm_sync *s)
+{
+    uint64_t digest = s->ring.digest;
+    s->own->ring.size = s->ring.size;
+    s->own->ring.root = s->ring.root;
+    if (s->ring.shown != s->ring.call) strncpy(s->own->ring.call, s->ring.call, sizeof s->own->ring.call - 1);
+    s->ring.shown = s->ring.call;
+    s->ring.settled = s->ring.count;
+    s->ring.digest = 0;
+    return digest;
+}
+
+void hm_sync_enter(struct hm_sync *s, const struct hm_purpose *purpose, const char *call)
+{
+    hm_sync_announce(s, purpose, call);
     uint64_t hash = s->last_hash;
+    if (s->ring.digest) hash += end_broadcasts(s);
     uint64_t arrival = (uint64_t)++s->epoch << 32 | hash >> 32;
     __atomic_store_n(&s->own->arrival, arrival, __ATOMIC_RELEASE);
     if (s->way == HM_SYNC_DISSEMINATION)

@@ -5,6 +5,9 @@
  * epoch (the how-manieth collective of the team) and a hash of kind, type, size and root. With a core for each PE the
  * members meet by dissemination, with fewer cores at one counter. The members of a team on several machines meet at the
  * counter of each, and their machines among themselves (core/span.h).
+ *
+ * Broadcasts of a team on one machine meet nobody: they go through the ring of the team, see coll/ring.c, and have numbers of
+ * their own. The next meeting compares what they were.
  */
 #ifndef HM_SYNC_H
 #define HM_SYNC_H
@@ -45,13 +48,45 @@ struct hm_member { /* HM_TEAM_MEMBER_BYTES, written by the member alone except f
         struct hm_purpose purpose;
         char call[48];
     } stream;
+    HM_ALIGNED(HM_LINE) struct hm_ring_member {
+        uint64_t taken; /* number of the last broadcast that this member is through with */
+        uint64_t at;    /* of the last one for which it has waited */
+        uint64_t size;  /* bytes of the last one before the last meeting, */
+        int32_t root;   /* whose they were, */
+        char call[36];  /* and the call: for the message */
+    } ring;
 };
 #define HM_SYNC_DATA 256
+
+struct hm_ring_slot { /* two lines, written by the root of that broadcast */
+    HM_ALIGNED(HM_LINE) uint64_t number; /* last: then the rest is there */
+    uint64_t size; /* of the whole message: this and the next two must be as each member says */
+    int32_t root;
+    uint32_t in_slots; /* the bytes are here or in the cell; 0: they are read where they are */
+    char data[100];    /* if they fit */
+    uint32_t readers;  /* that are not through with what is read where it is */
+};
+_Static_assert(HM_JOB_MAX_PES <= 1 << 12, "a member fits beside the number of a broadcast");
+_Static_assert(sizeof(struct hm_ring_slot) * HM_RING_SLOTS == HM_RING_BYTES, "the ring fills its place");
+
+/* What a member knows of the ring of its team. */
+struct hm_ring {
+    struct hm_ring_slot *slot; /* [HM_RING_SLOTS]; NULL: the team is on several machines and has none */
+    char *cell;       /* of HM_CELL_BYTES each; NULL: the team has none */
+    uint64_t count;   /* number of the last broadcast that this member is through with */
+    uint64_t settled; /* all members are through with those up to here */
+    uint64_t digest;  /* of those since the last meeting; 0: there were none */
+    uint64_t size;    /* of the last one, as what the members show each other */
+    int32_t root;
+    const char *call, *shown;
+};
 
 struct hm_meeting { /* HM_TEAM_HEAD_BYTES */
     HM_ALIGNED(HM_LINE) uint64_t counter; /* arrivals << 48 | sum of hashes (48 bits) */
     HM_ALIGNED(HM_LINE) struct hm_bell bell; /* seq is the generation that the counter's meeting releases */
     HM_ALIGNED(HM_LINE) uint32_t users; /* members that have left for good */
+    uint32_t ring_used;   /* the ring is not as it was made */
+    uint64_t ring_waiter; /* the broadcast that all are to be through with << 12 | the member that waits for it; 0: nobody */
     HM_ALIGNED(HM_LINE) struct hm_stream_meeting { /* of the members of this machine, on streams: core/stream_meet.c */
         uint64_t count;   /* arrivals since the slot was made */
         uint64_t sum[2];  /* of the hashes of those that came in even and in odd epochs */
@@ -76,6 +111,7 @@ struct hm_sync {
     char *stage;           /* where they bring what is more than HM_SYNC_DATA; NULL: the team has no room for that */
     const int32_t *list;   /* world numbers of the members, where they are no affine set; NULL: they are */
     struct hm_span *span;  /* NULL: all members are on this machine */
+    struct hm_ring ring;
     /* of the last collective: the next one is most often the same */
     struct hm_purpose last;
     const char *last_call;
@@ -98,6 +134,8 @@ HM_INLINE struct hm_member *hm_sync_member(const struct hm_sync *s, int i)
  * (hm_sync_mine) can be read by all after it, until they enter the next. Ends the job with a sentence when members came
  * for different things. */
 void hm_sync_enter(struct hm_sync *s, const struct hm_purpose *purpose, const char *call);
+/* Says for what this member has come, where it may wait without a meeting. */
+void hm_sync_announce(struct hm_sync *s, const struct hm_purpose *purpose, const char *call);
 /* A further meeting inside the same collective (for instance: the end). */
 void hm_sync_again(struct hm_sync *s, const char *call);
 
@@ -157,6 +195,9 @@ uint64_t hm_sync_hash(const struct hm_purpose *p);
 #define HM_SYNC_HASH_MASK ((1ull << 36) - 1)
 /* Begins a wait in a meeting of the team. */
 void hm_sync_wait_begin(struct hm_wait *w, struct hm_sync *s, const char *call, struct hm_bell *bell);
+/* In a wait for broadcast `number`, or in a meeting (0): ends the job with a sentence when a member is elsewhere in the order of
+ * the team's collectives and can never come. `root`: who is to send, or -1. */
+void hm_sync_look_for_stray(const struct hm_sync *s, uint64_t number, int root, const char *call);
 /* Members of this machine came for different things: says who for what. */
 void hm_sync_find_disagreement(const struct hm_sync *s, uint32_t hash, const char *call);
 /* "shmem_malloc (64 bytes)" */

@@ -1,4 +1,4 @@
-/* agree list: the pairs of calls to try, one a line: WHERE X Y NAME_OF_X NAME_OF_Y.
+/* agree list: the pairs of calls to try, one a line: WHERE X Y NAME_OF_X NAME_OF_Y, the names as patterns for grep.
  * agree WHERE X Y: PE 0 makes call X, all others call Y. WHERE: for each of the two, w on the world or t on a split team.
  * Whatever happens, nobody comes back from it: the job must end, and say what the two calls were. */
 #include <shmemx.h>
@@ -12,6 +12,7 @@ static void *block, *other;
 static shmem_team_t split;
 static long sync_array[SHMEM_SYNC_SIZE];
 
+#define BROADCAST "shmem_\\(team_sync\\|long_broadcast\\)" /* as grep understands it */
 #define CALL(name, action) static void name(shmem_team_t team) { (void)team; action; }
 CALL(do_barrier_all, shmem_barrier_all())
 CALL(do_sync_all, shmem_sync_all())
@@ -29,9 +30,10 @@ CALL(do_team_sync, shmem_team_sync(team))
 CALL(do_split, shmem_team_t t; shmem_team_split_strided(team, 0, 1, 1, NULL, 0, &t))
 CALL(do_split_2d, shmem_team_t x; shmem_team_t y; shmem_team_split_2d(team, 2, NULL, 0, &x, NULL, 0, &y))
 CALL(do_destroy, shmem_team_destroy(team))
-CALL(do_broadcast, shmem_long_broadcast(team, a, b, 4, 0))
-CALL(do_broadcast_root, shmem_long_broadcast(team, a, b, 4, 1))
-CALL(do_broadcast_more, shmem_long_broadcast(team, a, b, 400, 0))
+/* The root comes back from it at once: then the next meeting tells. */
+CALL(do_broadcast, shmem_long_broadcast(team, a, b, 4, 0); shmem_team_sync(team))
+CALL(do_broadcast_root, shmem_long_broadcast(team, a, b, 4, 1); shmem_team_sync(team))
+CALL(do_broadcast_more, shmem_long_broadcast(team, a, b, 400, 0); shmem_team_sync(team))
 CALL(do_collect, shmem_long_collect(team, a, b, 4))
 CALL(do_fcollect, shmem_long_fcollect(team, a, b, 4))
 CALL(do_fcollect_more, shmem_long_fcollect(team, a, b, 50))
@@ -72,9 +74,9 @@ static const struct kind {
     {"split", do_split, 'b', 0, "shmem_team_split_strided"},
     {"split_2d", do_split_2d, 'b', 0, "shmem_team_split_2d"},
     {"destroy", do_destroy, 't', 0, "shmem_team_destroy"},
-    {"broadcast", do_broadcast, 'b', 0, "shmem_long_broadcast"},
-    {"broadcast_root", do_broadcast_root, 'b', 'v', "shmem_long_broadcast"},
-    {"broadcast_more", do_broadcast_more, 'b', 'v', "shmem_long_broadcast"},
+    {"broadcast", do_broadcast, 'b', 0, BROADCAST},
+    {"broadcast_root", do_broadcast_root, 'b', 'v', BROADCAST},
+    {"broadcast_more", do_broadcast_more, 'b', 'v', BROADCAST},
     {"collect", do_collect, 'b', 0, "shmem_long_collect"},
     {"fcollect", do_fcollect, 'b', 0, "shmem_long_fcollect"},
     {"fcollect_more", do_fcollect_more, 'b', 'v', "shmem_long_fcollect"},

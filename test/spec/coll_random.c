@@ -9,7 +9,7 @@
 #include "check.h"
 #include "groups.h"
 
-enum { PLACES = 16, BYTES = 64 << 10, KINDS = 9 };
+enum { PLACES = 16, BYTES = 64 << 10, ROW = 9, KINDS };
 
 struct step {
     int number, kind, group, root;
@@ -20,7 +20,7 @@ struct step {
 static long *places, *sources;
 static long given[BYTES / sizeof(long)], seen[BYTES / sizeof(long)]; /* what a source and a dest hold, private */
 static const char *const names[KINDS] = {"broadcast", "collect", "fcollect", "alltoall", "alltoalls",
-                                         "sum_reduce", "xor_reduce", "sum_inscan", "sum_exscan"};
+                                         "sum_reduce", "xor_reduce", "sum_inscan", "sum_exscan", "broadcasts in a row"};
 
 static long value(int pe, const struct step *s, size_t i) { return (long)(check_mix((uint64_t)pe << 48 ^ (uint64_t)s->number << 24 ^ i) >> 8); }
 static size_t part(const struct step *s, int member) { return check_mix((uint64_t)s->number * 64 + member) % 4 ? (s->n * (member + 1)) / 8 : 0; }
@@ -107,12 +107,38 @@ static void dawdle(struct random *mine)
     }
 }
 
+/* Broadcasts with nothing between them: a root runs ahead of the others until they are too far behind, and reuses its source
+ * at once. The root stays, or moves on each time. */
+static void run_row(const struct step *s, const struct group *g, long *to, struct random *mine)
+{
+    static const size_t sizes[] = {1, 3, 12, 13, 100, 128, 513, 600, 3000};
+    struct random r = {(uint64_t)s->number};
+    int times = 1 + (int)random_below(&r, 200), moves = (int)random_below(&r, 2);
+    size_t mixed = random_below(&r, 9);
+    for (int k = 0; k < times; k++) {
+        struct step one = {.number = s->number * 256 + k, .root = s->root + k * moves};
+        int root = root_of(&one, g);
+        one.n = sizes[random_below(&r, mixed + 1)];
+        for (size_t i = 0; i < one.n; i++) given[i] = value(g->pe[root], &one, i);
+        if (g->me == root) lay(sources, given, one.n * sizeof(long));
+        dawdle(mine);
+        CHECK_NUM(shmem_long_broadcast(g->team, to, sources, one.n, root), 0, "step %d", s->number);
+        look(seen, to, one.n * sizeof(long));
+        CHECK(!memcmp(seen, given, one.n * sizeof(long)), "step %d: broadcast %d of %d in a row over %s: %zu elements of root %d differ",
+              s->number, k, times, g->name, one.n, root);
+    }
+}
+
 static void run(const struct step *s, struct random *mine)
 {
     static long want[BYTES / sizeof(long)];
     const struct group *g = &groups[s->group];
     if (g->me < 0) return;
     long *to = places + (s->number % PLACES) * (BYTES / sizeof(long)), *from = sources;
+    if (s->kind == ROW) {
+        run_row(s, g, to, mine);
+        return;
+    }
     if (s->kind >= 5 && s->number % 3 == 0) from = to; /* in place */
     size_t n = source_elements(s, g);
     for (size_t i = 0; i < n; i++) given[i] = value(me, s, i);

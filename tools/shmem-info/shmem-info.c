@@ -113,7 +113,7 @@ static void show_choices(void)
 {
     struct hm_choice_view v;
     char text[2][32];
-    puts("Collectives within a machine (SHMEM_COLL): data go with the meeting, in slots, up to the size from which the way is taken");
+    puts("Collectives within a machine (SHMEM_COLL): data go with the meeting (of a broadcast: through a ring), in slots, up to the size from which the way is taken");
     printf("  %-12s %-8s %-22s %-22s %s\n", "collective", "way", "from, with own cores", "from, sharing cores", "bytes of");
     for (unsigned i = 0; hm_choice_view(i, &v); i++)
         printf("  %-12s %-8s %-22s %-22s %s\n", v.collective, v.way, size_text(v.from[0], text[0], sizeof text[0]),
