@@ -77,6 +77,10 @@ int main(void)
 END
 "$OSHCC" -hm-inline -O2 -Wall -Werror entries.c -o entries && "$OSHRUN" --timeout 60 -n 5 ./entries >out 2>&1 &&
     [ "$(grep -c '^5 mapped$' out)" = 5 ] || fail "entries of all PEs: $(cat out)"
+if [ -e "$BUILD/lib/hbmesh/libhbmesh-ucx.so" ]; then # PEs of one machine whose numbers are apart
+    "$OSHRUN" --machines cyclic:2 --timeout 60 -n 5 ./entries >out 2>&1 && [ "$(grep -c '^3 mapped$' out)" = 3 ] ||
+        fail "entries with two machines: $(cat out)"
+fi
 
 # Ranges of all small sizes, of which the compiler does not know how long they are, and nothing beside them.
 cat >ranges.c <<'END'
