@@ -12,7 +12,7 @@
 #include "core/inlined.h"
 #include "core/world.h"
 
-struct hm_symm hm_symm;
+struct hm_symm hm_symm HM_ALIGNED(HM_LINE);
 
 int hm_symm_make_peers(int npes)
 {
