@@ -6,11 +6,11 @@
  * library's does not see these calls; -DSHMEM_PROFILE turns the inlined form off. A pointer to a function is one to the
  * library's, as ever.
  *
- * The checks need the limits and addresses that the library keeps in a table. Each unit gets its address before main. A
- * library that has no table of this version gives none: then the unit keeps an empty one, which lets nothing pass, and
- * all goes to the library.
+ * The checks need the limits and addresses that the library knows. It keeps them in a table of the program's, whose place
+ * the linker knows: no pointer to it is read first. A library that has no table of this version leaves it empty: then
+ * nothing passes, and all goes to the library.
  *
- * How p and g in a loop come down to a store and a load:
+ * What the shape of the code is for:
  *   - All fields of the table are pointers. An element never is one, so the compiler knows that a store of an element
  *     leaves the table as it is, and reads it once for the whole loop.
  *   - The functions off the good path are declared const, so that there, too, the compiler takes the table and the
@@ -18,6 +18,8 @@
  *     which it may not expect to see before the next fence, quiet or wait. What const would allow too much, to leave out
  *     a call or to make one of two, the token prevents: a volatile, of which the compiler cannot know what it reads.
  *   - p and g are accesses to volatile and no barriers: as the standard has it, they order nothing.
+ *   - Heap and static data have an access each. With one for both the ways join in front of it, and the compiler likes to
+ *     reach that place by a jump; a locked instruction behind a jump takes half as long again.
  */
 #ifndef SHMEM_INLINE_H
 #define SHMEM_INLINE_H
@@ -32,6 +34,8 @@
 /* Definitions for inlining alone: what the linker knows by such a name is the library's function. */
 #define SHMEMX_INLINED extern __inline__ __attribute__((gnu_inline, always_inline))
 #define SHMEMX_OFTEN(x) __builtin_expect(!!(x), 1)
+#define SHMEMX_INLINE_TEXT(x) SHMEMX_INLINE_TEXT_OF(x)
+#define SHMEMX_INLINE_TEXT_OF(x) #x
 #define SHMEMX_SELDOM(x) __builtin_expect(!!(x), 0)
 
 /* More bytes than this the library copies, which knows how to. */
@@ -39,82 +43,83 @@
 
 /* --- finding the way --- */
 
-static const struct shmemx_inline_peer shmemx_inline_nobody = {0, 0, 0, {0, 0}};
-static const struct shmemx_inline_table shmemx_inline_empty = {0, 0, 0, 0, 0, 0, 0, &shmemx_inline_nobody};
-static const struct shmemx_inline_table *shmemx_inline_table = &shmemx_inline_empty;
+/* One for the whole program, and one for each shared object: the linker makes one of what each unit asks for. */
+__asm__(".hidden shmemx_inline_table\n\t.comm shmemx_inline_table," SHMEMX_INLINE_TEXT(SHMEMX_INLINE_BYTES) ",64");
+extern struct shmemx_inline_table shmemx_inline_table __attribute__((visibility("hidden")));
 
-/* Before the constructors of the program, which may use the library. */
+/* Before the constructors of the program, which may use the library, and behind its destructors. */
 static void __attribute__((constructor(101), used)) shmemx_inline_begin(void)
 {
-    const struct shmemx_inline_table *table = shmemx_inline_open(SHMEMX_INLINE_VERSION);
-    if (table) shmemx_inline_table = table;
+    shmemx_inline_join(SHMEMX_INLINE_VERSION, &shmemx_inline_table);
+}
+static void __attribute__((destructor(101), used)) shmemx_inline_end(void)
+{
+    shmemx_inline_leave(&shmemx_inline_table);
 }
 
-/* A place on PE `pe` as it is mapped here, and the bell of that PE. */
+/* Is this the address of a variable, as far as the compiler sees? Then it is not looked for in the heap. */
+#define SHMEMX_INLINE_VARIABLE(addr) (__builtin_object_size(addr, 0) != (size_t)-1)
+
+/* As in the library (core/symm.h), the first byte speaks for up to 16, since segments end on page boundaries. */
+SHMEMX_INLINED int shmemx_inline_within(size_t from, size_t bytes, const char *limit)
+{
+    return from < (uintptr_t)limit && ((__builtin_constant_p(bytes) && bytes <= 16) || bytes <= (uintptr_t)limit - from);
+}
+
+/* A place on another PE as it is mapped here, and the bell of that PE. */
 struct shmemx_inline_place {
     char *to;
     const volatile uint32_t *bell;
 };
 
-/* Is this the address of a variable, as far as the compiler sees? Then it is not looked for in the heap. */
-#define SHMEMX_INLINE_VARIABLE(addr) (__builtin_object_size(addr, 0) != (size_t)-1)
-
-SHMEMX_INLINED int shmemx_inline_within(size_t from, size_t bytes, size_t limit)
+SHMEMX_INLINED int shmemx_inline_has_entry(int pe)
 {
-    return from < limit && ((__builtin_constant_p(bytes) && bytes <= 16) || bytes <= limit - from);
+    return SHMEMX_OFTEN((unsigned)pe < SHMEMX_INLINE_PES);
 }
 
-/* Where [addr, addr + bytes) of PE `pe` is here; 0 where the library must decide. As in the library (core/symm.h), the
- * first byte speaks for up to 16, since segments end on page boundaries. */
-SHMEMX_INLINED int shmemx_inline_find(const void *addr, size_t bytes, int pe, struct shmemx_inline_place *at)
+/* Of PEs that have an entry. Does [addr, addr + bytes) lie in the heap? Then at->to is where it is of PE `pe`. If it lies neither there nor in static
+ * data, the library must decide. */
+SHMEMX_INLINED int shmemx_inline_in_heap(const void *addr, size_t bytes, int pe, struct shmemx_inline_place *at)
 {
-    const struct shmemx_inline_table *t = shmemx_inline_table;
-    unsigned i = (unsigned)pe - (unsigned)(uintptr_t)t->first;
-    const struct shmemx_inline_peer *p = t->peer;
-    size_t o;
-    if (SHMEMX_SELDOM(i >= (uintptr_t)t->count)) return 0;
-    at->bell = p[i].bell;
-    if (!SHMEMX_INLINE_VARIABLE(addr)) {
-        o = (uintptr_t)addr - (uintptr_t)t->heap;
-        at->to = p[i].heap + o;
-        if (SHMEMX_OFTEN(shmemx_inline_within(o, bytes, (uintptr_t)t->heap_limit))) return 1;
-    }
-    o = (uintptr_t)addr - (uintptr_t)t->data;
-    at->to = p[i].data + o;
-    return SHMEMX_OFTEN(shmemx_inline_within(o, bytes, (uintptr_t)t->data_limit));
+    const struct shmemx_inline_table *t = &shmemx_inline_table;
+    size_t o = (uintptr_t)addr - (uintptr_t)t->heap;
+    unsigned i = (unsigned)pe;
+    if (SHMEMX_INLINE_VARIABLE(addr)) return 0;
+    at->to = t->heap_at[i] + o;
+    at->bell = t->bell[i];
+    return SHMEMX_OFTEN(shmemx_inline_within(o, bytes, t->heap_limit[i]));
 }
 
-/* The same for an element that is stored or loaded, where even this is long. All is read first and without conditions:
- * the compiler moves nothing else out of loops. Few instructions are left in those. */
-SHMEMX_INLINED int shmemx_inline_find_element(const void *addr, int pe, struct shmemx_inline_place *at)
+SHMEMX_INLINED int shmemx_inline_in_data(const void *addr, size_t bytes, int pe, struct shmemx_inline_place *at)
 {
-    const struct shmemx_inline_table *t = shmemx_inline_table;
-    unsigned i = (unsigned)pe - (unsigned)(uintptr_t)t->first;
-    const struct shmemx_inline_peer *p = &t->peer[i & (uintptr_t)t->mask];
-    char *heap = p->heap, *data = p->data;
-    uintptr_t all_if_there = (uintptr_t)0 - (uintptr_t)(i < (uintptr_t)t->count);
-    size_t heap_limit = (uintptr_t)t->heap_limit & all_if_there, data_limit = (uintptr_t)t->data_limit & all_if_there;
-    size_t in_heap = (uintptr_t)addr - (uintptr_t)t->heap, in_data = (uintptr_t)addr - (uintptr_t)t->data;
-    at->bell = p->bell;
-    if (!SHMEMX_INLINE_VARIABLE(addr) && SHMEMX_OFTEN(in_heap < heap_limit)) {
-        at->to = heap + in_heap;
-        return 1;
-    }
-    at->to = data + in_data;
-    return SHMEMX_OFTEN(in_data < data_limit);
+    const struct shmemx_inline_table *t = &shmemx_inline_table;
+    size_t o = (uintptr_t)addr - (uintptr_t)t->data;
+    unsigned i = (unsigned)pe;
+    at->to = t->data_at[i] + o;
+    at->bell = t->bell[i];
+    return SHMEMX_OFTEN(shmemx_inline_within(o, bytes, t->data_limit[i]));
 }
 
-/* The word of an atomic. */
-SHMEMX_INLINED int shmemx_inline_find_word(const void *addr, size_t size, int pe, struct shmemx_inline_place *at)
+/* The same for elements that are stored in a loop to one PE: all about the PE is read first and without conditions, which is
+ * what the compiler moves out of the loop. */
+struct shmemx_inline_way {
+    char *heap_limit, *data_limit, *heap_at, *data_at;
+    const volatile uint32_t *bell;
+};
+
+SHMEMX_INLINED struct shmemx_inline_way shmemx_inline_way_to(int pe)
 {
-    return SHMEMX_OFTEN(((uintptr_t)addr & (size - 1)) == 0) && shmemx_inline_find(addr, size, pe, at);
+    const struct shmemx_inline_table *t = &shmemx_inline_table;
+    size_t i = (unsigned)pe < SHMEMX_INLINE_PES ? (unsigned)pe : SHMEMX_INLINE_PES;
+    struct shmemx_inline_way w = {t->heap_limit[i], t->data_limit[i], t->heap_at[i], t->data_at[i], t->bell[i]};
+    return w;
 }
 
 /* Behind a change, which is an atomic, or volatile as the look is, so that the compiler keeps their order. The
  * processor's order is the sleeper's business. */
-SHMEMX_INLINED void shmemx_inline_look(const struct shmemx_inline_place *at, const void *dest, size_t bytes, int pe)
+SHMEMX_INLINED void shmemx_inline_look(const volatile uint32_t *bell, const void *dest, size_t bytes, int pe)
 {
-    if (SHMEMX_OFTEN(at->bell[1] == 0)) return;
+    if (SHMEMX_OFTEN(bell[1] == 0)) return;
     volatile int token = 0;
     token = shmemx_inline_ring(dest, bytes, pe, token);
 }
@@ -143,59 +148,125 @@ SHMEMX_INLINED void shmemx_inline_g_else(void *value, const void *source, size_t
 }
 
 /* The value goes the way of its own type: the compiler believes that other types are other memory. What does not fit
- * into a word (long double) goes to the library's own function off the good path. */
-#define SHMEMX_INLINE_ELEMENT(TYPE, NAME)                                                                      \
-    SHMEMX_INLINED void shmem_##NAME##_p(TYPE *dest, TYPE value, int pe)                                       \
-    {                                                                                                          \
-        struct shmemx_inline_place at;                                                                         \
-        if (SHMEMX_OFTEN(shmemx_inline_find_element(dest, pe, &at))) {                                  \
-            *(volatile TYPE *)at.to = value;                                                                   \
-            shmemx_inline_look(&at, dest, sizeof value, pe);                                                   \
-        } else if (sizeof value <= 8) {                                                                        \
-            shmemx_inline_p_else(dest, &value, sizeof value & 15, pe, "shmem_" #NAME "_p");                    \
-        } else {                                                                                               \
-            pshmem_##NAME##_p(dest, value, pe);                                                                \
-        }                                                                                                      \
-    }                                                                                                          \
-    SHMEMX_INLINED TYPE shmem_##NAME##_g(const TYPE *source, int pe)                                           \
-    {                                                                                                          \
-        struct shmemx_inline_place at;                                                                         \
-        TYPE value;                                                                                            \
-        if (SHMEMX_OFTEN(shmemx_inline_find_element(source, pe, &at)))                                  \
-            return *(const volatile TYPE *)at.to;                                                              \
-        if (sizeof value > 8) return pshmem_##NAME##_g(source, pe);                                            \
-        shmemx_inline_g_else(&value, source, sizeof value & 15, pe, "shmem_" #NAME "_g");                      \
-        return value;                                                                                          \
-    }                                                                                                          \
-    SHMEMX_INLINED void shmem_ctx_##NAME##_p(shmem_ctx_t ctx, TYPE *dest, TYPE value, int pe)                  \
-    {                                                                                                          \
-        struct shmemx_inline_place at;                                                                         \
-        if (shmemx_inline_is_default(ctx) && SHMEMX_OFTEN(shmemx_inline_find_element(dest, pe, &at))) { \
-            *(volatile TYPE *)at.to = value;                                                                   \
-            shmemx_inline_look(&at, dest, sizeof value, pe);                                                   \
-        } else {                                                                                               \
-            pshmem_ctx_##NAME##_p(ctx, dest, value, pe);                                                       \
-        }                                                                                                      \
-    }                                                                                                          \
-    SHMEMX_INLINED TYPE shmem_ctx_##NAME##_g(shmem_ctx_t ctx, const TYPE *source, int pe)                      \
-    {                                                                                                          \
-        struct shmemx_inline_place at;                                                                         \
-        if (shmemx_inline_is_default(ctx) && SHMEMX_OFTEN(shmemx_inline_find_element(source, pe, &at))) \
-            return *(const volatile TYPE *)at.to;                                                              \
-        return pshmem_ctx_##NAME##_g(ctx, source, pe);                                                         \
+ * into a word (long double) goes to the library's own function off the good path. shmemx_inline_NAME_p
+ * is 1 if it has stored. */
+#define SHMEMX_INLINE_ELEMENT(TYPE, NAME)                                                                            \
+    SHMEMX_INLINED int shmemx_inline_##NAME##_p(TYPE *dest, TYPE value, int pe)                                      \
+    {                                                                                                                \
+        struct shmemx_inline_way w = shmemx_inline_way_to(pe);                                                       \
+        size_t in_heap = (uintptr_t)dest - (uintptr_t)shmemx_inline_table.heap;                                      \
+        size_t in_data = (uintptr_t)dest - (uintptr_t)shmemx_inline_table.data;                                      \
+        if (!SHMEMX_INLINE_VARIABLE(dest) && SHMEMX_OFTEN(shmemx_inline_within(in_heap, 1, w.heap_limit))) {         \
+            *(volatile TYPE *)(w.heap_at + in_heap) = value;                                                         \
+            shmemx_inline_look(w.bell, dest, sizeof value, pe);                                                      \
+            return 1;                                                                                                \
+        }                                                                                                            \
+        if (SHMEMX_SELDOM(!shmemx_inline_within(in_data, 1, w.data_limit))) return 0;                                \
+        *(volatile TYPE *)(w.data_at + in_data) = value;                                                             \
+        shmemx_inline_look(w.bell, dest, sizeof value, pe);                                                          \
+        return 1;                                                                                                    \
+    }                                                                                                                \
+    SHMEMX_INLINED void shmem_##NAME##_p(TYPE *dest, TYPE value, int pe)                                             \
+    {                                                                                                                \
+        if (SHMEMX_OFTEN(shmemx_inline_##NAME##_p(dest, value, pe))) return;                                         \
+        if (sizeof value <= 8)                                                                                       \
+            shmemx_inline_p_else(dest, &value, sizeof value & 15, pe, "shmem_" #NAME "_p");                          \
+        else                                                                                                         \
+            pshmem_##NAME##_p(dest, value, pe);                                                                      \
+    }                                                                                                                \
+    SHMEMX_INLINED TYPE shmem_##NAME##_g(const TYPE *source, int pe)                                                 \
+    {                                                                                                                \
+        struct shmemx_inline_place at;                                                                               \
+        TYPE value;                                                                                                  \
+        if (shmemx_inline_has_entry(pe)) {                                                                           \
+            if (SHMEMX_OFTEN(shmemx_inline_in_heap(source, 1, pe, &at))) return *(const volatile TYPE *)at.to;       \
+            if (SHMEMX_OFTEN(shmemx_inline_in_data(source, 1, pe, &at))) return *(const volatile TYPE *)at.to;       \
+        }                                                                                                            \
+        if (sizeof value > 8) return pshmem_##NAME##_g(source, pe);                                                  \
+        shmemx_inline_g_else(&value, source, sizeof value & 15, pe, "shmem_" #NAME "_g");                            \
+        return value;                                                                                                \
+    }                                                                                                                \
+    SHMEMX_INLINED void shmem_ctx_##NAME##_p(shmem_ctx_t ctx, TYPE *dest, TYPE value, int pe)                        \
+    {                                                                                                                \
+        if (!shmemx_inline_is_default(ctx) || SHMEMX_SELDOM(!shmemx_inline_##NAME##_p(dest, value, pe)))             \
+            pshmem_ctx_##NAME##_p(ctx, dest, value, pe);                                                             \
+    }                                                                                                                \
+    SHMEMX_INLINED TYPE shmem_ctx_##NAME##_g(shmem_ctx_t ctx, const TYPE *source, int pe)                            \
+    {                                                                                                                \
+        struct shmemx_inline_place at;                                                                               \
+        if (!shmemx_inline_is_default(ctx)) return pshmem_ctx_##NAME##_g(ctx, source, pe);                           \
+        if (shmemx_inline_has_entry(pe)) {                                                                           \
+            if (SHMEMX_OFTEN(shmemx_inline_in_heap(source, 1, pe, &at))) return *(const volatile TYPE *)at.to;       \
+            if (SHMEMX_OFTEN(shmemx_inline_in_data(source, 1, pe, &at))) return *(const volatile TYPE *)at.to;       \
+        }                                                                                                            \
+        return pshmem_ctx_##NAME##_g(ctx, source, pe);                                                               \
     }
 SHMEM_RMA_TYPES(SHMEMX_INLINE_ELEMENT)
 #undef SHMEMX_INLINE_ELEMENT
 
 /* --- ranges --- */
 
+/* A few loads and stores instead of a call where the compiler does not know how many bytes there are. As in the library
+ * (core/move.h) what is one element of a type is stored once: who waits for it may reset it as soon as he sees it. */
+typedef long long shmemx_inline_16 __attribute__((vector_size(16), may_alias, aligned(1)));
+
+SHMEMX_INLINED void shmemx_inline_move_tiny(char *to, const char *from, size_t n)
+{
+    if (n >= 8) {
+        uint64_t a, z;
+        __builtin_memcpy(&a, from, 8), __builtin_memcpy(&z, from + n - 8, 8);
+        __builtin_memcpy(to, &a, 8);
+        if (n > 8) __builtin_memcpy(to + n - 8, &z, 8);
+    } else if (n >= 4) {
+        uint32_t a, z;
+        __builtin_memcpy(&a, from, 4), __builtin_memcpy(&z, from + n - 4, 4);
+        __builtin_memcpy(to, &a, 4);
+        if (n > 4) __builtin_memcpy(to + n - 4, &z, 4);
+    } else if (n) {
+        uint16_t a;
+        char last = from[n - 1];
+        if (n > 1) {
+            __builtin_memcpy(&a, from, 2);
+            __builtin_memcpy(to, &a, 2);
+        }
+        if (n != 2) to[n - 1] = last;
+    }
+}
+
+SHMEMX_INLINED void shmemx_inline_move(char *to, const char *from, size_t n)
+{
+    if (__builtin_constant_p(n) || n > 64) {
+        __builtin_memcpy(to, from, n);
+    } else if (n > 32) {
+        shmemx_inline_16 a, b, y, z;
+        __builtin_memcpy(&a, from, 16), __builtin_memcpy(&b, from + 16, 16);
+        __builtin_memcpy(&y, from + n - 32, 16), __builtin_memcpy(&z, from + n - 16, 16);
+        __builtin_memcpy(to, &a, 16), __builtin_memcpy(to + 16, &b, 16);
+        __builtin_memcpy(to + n - 32, &y, 16), __builtin_memcpy(to + n - 16, &z, 16);
+    } else if (n >= 16) {
+        shmemx_inline_16 a, z;
+        __builtin_memcpy(&a, from, 16), __builtin_memcpy(&z, from + n - 16, 16);
+        __builtin_memcpy(to, &a, 16);
+        if (n > 16) __builtin_memcpy(to + n - 16, &z, 16);
+    } else {
+        shmemx_inline_move_tiny(to, from, n);
+    }
+}
+
+SHMEMX_INLINED int shmemx_inline_find(const void *addr, size_t bytes, int pe, struct shmemx_inline_place *at)
+{
+    if (!shmemx_inline_has_entry(pe)) return 0;
+    if (SHMEMX_OFTEN(shmemx_inline_in_heap(addr, bytes, pe, at))) return 1;
+    return SHMEMX_OFTEN(shmemx_inline_in_data(addr, bytes, pe, at));
+}
+
 SHMEMX_INLINED int shmemx_inline_put(void *dest, const void *source, size_t nelems, size_t size, int pe)
 {
     struct shmemx_inline_place at;
     if (SHMEMX_SELDOM(nelems > SHMEMX_INLINE_MOST / size) || !shmemx_inline_find(dest, nelems * size, pe, &at)) return 0;
-    __builtin_memcpy(at.to, source, nelems * size);
+    shmemx_inline_move(at.to, (const char *)source, nelems * size);
     __asm__ volatile("" ::: "memory"); /* the look comes behind */
-    shmemx_inline_look(&at, dest, nelems * size, pe);
+    shmemx_inline_look(at.bell, dest, nelems * size, pe);
     return 1;
 }
 
@@ -203,7 +274,7 @@ SHMEMX_INLINED int shmemx_inline_get(void *dest, const void *source, size_t nele
 {
     struct shmemx_inline_place at;
     if (SHMEMX_SELDOM(nelems > SHMEMX_INLINE_MOST / size) || !shmemx_inline_find(source, nelems * size, pe, &at)) return 0;
-    __builtin_memcpy(dest, at.to, nelems * size);
+    shmemx_inline_move((char *)dest, at.to, nelems * size);
     return 1;
 }
 
@@ -240,27 +311,32 @@ SHMEMX_INLINE_RANGE(void, getmem_nbi, get, 1)
 
 /* --- atomics --- */
 
+SHMEMX_INLINED int shmemx_inline_is_whole(const void *addr, size_t size)
+{
+    return SHMEMX_OFTEN(((uintptr_t)addr & (size - 1)) == 0);
+}
+
 /* A function and its twin with a context. The action behind `give` (return, or nothing where nothing is given back) does
  * it at place.to and returns; otherwise the library does. */
 #define SHMEMX_UNWRAP(...) __VA_ARGS__
-#define SHMEMX_INLINE_BOTH(ret, stem, word, params, args, give, ...)                                                      \
-    SHMEMX_INLINED ret shmem_##stem(SHMEMX_UNWRAP params)                                                                 \
-    {                                                                                                                     \
-        struct shmemx_inline_place place;                                                                                 \
-        if (SHMEMX_OFTEN(shmemx_inline_find_word(word, sizeof *word, pe, &place))) {                                     \
-            __VA_ARGS__                                                                                                   \
-        }                                                                                                                 \
-        give pshmem_##stem(SHMEMX_UNWRAP args);                                                                           \
-    }                                                                                                                     \
-    SHMEMX_INLINED ret shmem_ctx_##stem(shmem_ctx_t ctx, SHMEMX_UNWRAP params)                                            \
-    {                                                                                                                     \
-        struct shmemx_inline_place place;                                                                                 \
-        if (shmemx_inline_is_default(ctx) && SHMEMX_OFTEN(shmemx_inline_find_word(word, sizeof *word, pe, &place))) { \
-            __VA_ARGS__                                                                                                   \
-        }                                                                                                                 \
-        give pshmem_ctx_##stem(ctx, SHMEMX_UNWRAP args);                                                                  \
+#define SHMEMX_INLINE_HERE(word, ...)                                                        \
+    if (shmemx_inline_is_whole(word, sizeof *word) && shmemx_inline_has_entry(pe)) {         \
+        struct shmemx_inline_place place;                                                    \
+        if (SHMEMX_OFTEN(shmemx_inline_in_heap(word, sizeof *word, pe, &place))) { __VA_ARGS__ } \
+        if (SHMEMX_OFTEN(shmemx_inline_in_data(word, sizeof *word, pe, &place))) { __VA_ARGS__ } \
     }
-#define SHMEMX_INLINE_LOOK shmemx_inline_look(&place, dest, sizeof *dest, pe)
+#define SHMEMX_INLINE_BOTH(ret, stem, word, params, args, give, ...)                    \
+    SHMEMX_INLINED ret shmem_##stem(SHMEMX_UNWRAP params)                               \
+    {                                                                                   \
+        SHMEMX_INLINE_HERE(word, __VA_ARGS__)                                           \
+        give pshmem_##stem(SHMEMX_UNWRAP args);                                         \
+    }                                                                                   \
+    SHMEMX_INLINED ret shmem_ctx_##stem(shmem_ctx_t ctx, SHMEMX_UNWRAP params)          \
+    {                                                                                   \
+        if (shmemx_inline_is_default(ctx)) { SHMEMX_INLINE_HERE(word, __VA_ARGS__) }    \
+        give pshmem_ctx_##stem(ctx, SHMEMX_UNWRAP args);                                \
+    }
+#define SHMEMX_INLINE_LOOK shmemx_inline_look(place.bell, dest, sizeof *dest, pe)
 
 #define SHMEMX_INLINE_EXTENDED(TYPE, NAME)                                                                            \
     SHMEMX_INLINE_BOTH(TYPE, NAME##_atomic_fetch, source, (const TYPE *source, int pe), (source, pe), return,         \
@@ -318,6 +394,7 @@ SHMEM_AMO_BITWISE_TYPES(SHMEMX_INLINE_BITWISE)
 #undef SHMEMX_INLINE_UPDATE
 #undef SHMEMX_INLINE_LOOK
 #undef SHMEMX_INLINE_BOTH
+#undef SHMEMX_INLINE_HERE
 #undef SHMEMX_UNWRAP
 #undef SHMEMX_INLINE_VARIABLE
 

@@ -6,26 +6,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SHMEMX_INLINE_VERSION 1u
+#define SHMEMX_INLINE_VERSION 2u
 
-struct shmemx_inline_peer {
-    char *heap, *data;             /* where the heap and static data of that PE begin here */
-    const volatile uint32_t *bell; /* [1]: not 0 if somebody sleeps there */
-    void *of_the_library[2];
-};
+/* PEs with numbers below this have an entry; what is for others goes to the library. */
+#define SHMEMX_INLINE_PES 1024u
 
-/* All fields are pointers, sizes and counts, too: inline.h says why. */
+/* A table lies in the program, where the linker knows its address, and the library keeps it in step with what is mapped. All
+ * fields are pointers, sizes, too: inline.h says why. The arrays are by PE. The entry behind the last one stays empty and
+ * stands for all other PEs. */
 struct shmemx_inline_table {
-    char *heap, *heap_limit; /* the caller's heap, and the bytes of it that may be reached so; 0: none */
-    char *data, *data_limit; /* the same for its static data */
-    char *first, *count;     /* PEs in a row, all of them mapped here; others are the library's */
-    char *mask;              /* peer[i & mask] can be read for any i */
-    const struct shmemx_inline_peer *peer; /* [0]: of PE `first` */
+    char *heap, *data;                       /* where the caller's heap and static data begin */
+    char *heap_limit[SHMEMX_INLINE_PES + 1]; /* bytes of the heap that may be reached so; 0: not mapped, or nothing is open */
+    char *data_limit[SHMEMX_INLINE_PES + 1];
+    char *heap_at[SHMEMX_INLINE_PES + 1]; /* where the heap of that PE begins here */
+    char *data_at[SHMEMX_INLINE_PES + 1];
+    const volatile uint32_t *bell[SHMEMX_INLINE_PES + 1]; /* [1]: not 0 if somebody sleeps there */
+    struct shmemx_inline_table *next;                     /* the library's */
 };
 
-/* The table of that version; NULL: this library has none. It stays where it is and is valid at any time: before init and
- * after finalize nothing is within its limits. */
-const struct shmemx_inline_table *shmemx_inline_open(unsigned version);
+/* The size of it as a number, which the assembler wants. */
+#define SHMEMX_INLINE_BYTES 41024
+
+/* Before anything is inlined, and before the table goes. The library fills a table of a version that it knows; one of
+ * another version it leaves as it is: empty, so that nothing is inlined. Each may be called again. */
+void shmemx_inline_join(unsigned version, struct shmemx_inline_table *table);
+void shmemx_inline_leave(struct shmemx_inline_table *table);
 
 /* Off the good path: p and g of one element that travels as a word, and a look at who sleeps behind a change. `call` is
  * the name of the public function, `token` is not looked at. Why they are called const: see inline.h. */

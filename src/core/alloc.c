@@ -26,6 +26,7 @@
 #include "base/os.h"
 #include "core/device.h"
 #include "core/heap.h"
+#include "core/inlined.h"
 #include "core/pages.h"
 #include "core/symm.h"
 #include "core/team.h"
@@ -102,6 +103,7 @@ static void set_limit(size_t top)
 {
     __atomic_store_n(&hm_symm.real_heap_limit, top, __ATOMIC_RELEASE);
     __atomic_store_n(&hm_symm.heap_limit, hm_symm_is_open() ? top : 0, __ATOMIC_RELEASE);
+    hm_inlined_tell();
 }
 
 /* After a block came, went or changed its length: other threads may access memory meanwhile, so a limit falls before

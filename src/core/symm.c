@@ -9,56 +9,31 @@
 #include "base/option.h"
 #include "core/alloc.h"
 #include "core/device.h"
-#include "core/place.h"
+#include "core/inlined.h"
 #include "core/world.h"
 
-static struct hm_peer nobody;
-struct hm_symm hm_symm = {.row = &nobody};
-
-/* This PE and those of its machine that have the numbers next to it. */
-static int row_begin(void)
-{
-    int pe = hm_world.pe;
-    while (pe > 0 && !hm_place_is_far(pe - 1)) pe--;
-    return pe;
-}
-
-static int row_end(int npes)
-{
-    int pe = hm_world.pe + 1;
-    while (pe < npes && !hm_place_is_far(pe)) pe++;
-    return pe;
-}
+struct hm_symm hm_symm HM_ALIGNED(HM_LINE);
 
 int hm_symm_make_peers(int npes)
 {
-    size_t first = (size_t)row_begin(), count = (size_t)row_end(npes) - first, mask = 0;
-    while (mask + 1 < count) mask = 2 * mask + 1;
-    size_t room = first + mask + 1 > (size_t)npes ? first + mask + 1 : (size_t)npes;
-    hm_symm.peer = calloc(room, sizeof *hm_symm.peer);
-    if (!hm_symm.peer) return -ENOMEM;
-    hm_symm.row = hm_symm.peer + first;
-    hm_symm.row_first = first;
-    hm_symm.row_mask = mask;
-    return 0;
+    hm_symm.peer = calloc((size_t)npes, sizeof *hm_symm.peer);
+    return hm_symm.peer ? 0 : -ENOMEM;
 }
 
 void hm_symm_open_peers(int npes)
 {
     hm_symm.npes = (unsigned)npes;
-    hm_symm.row_count = (size_t)row_end(npes) - hm_symm.row_first;
+    hm_inlined_tell();
 }
 
 void hm_symm_close_peers(void)
 {
     hm_symm.npes = 0;
-    hm_symm.row_count = 0;
+    hm_inlined_tell();
 }
 
 void hm_symm_drop_peers(void)
 {
-    hm_symm.row_mask = 0;
-    hm_symm.row = &nobody;
     free(hm_symm.peer);
     hm_symm.peer = NULL;
 }

@@ -22,14 +22,10 @@ struct hm_peer {
 };
 
 struct hm_symm {
-    /* as far as `row` programs know this, by its version: see api/inline.c */
     uintptr_t heap_base;
     size_t heap_limit; /* the heap's top: end of the last page that holds a block */
     uintptr_t data_base;
     size_t data_limit;
-    size_t row_first, row_count; /* this PE and its neighbours by number that are mapped here, without a gap */
-    size_t row_mask;             /* row[i & row_mask] is there for any i */
-    struct hm_peer *row;         /* peer + row_first; never NULL */
     unsigned npes; /* 0 before init and after finalize: then nothing is symmetric */
     struct hm_peer *peer;
     /* not on the good path */

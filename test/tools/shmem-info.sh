@@ -36,6 +36,7 @@ if command -v python3 >/dev/null; then
     "$info" --json | python3 -c '
 import json, sys
 d = json.load(sys.stdin)
+assert d["inlined"]["table_version"] >= 2 and d["inlined"]["pes"] > 0
 names = [o["name"] for o in d["options"]]
 assert "SHMEM_SYMMETRIC_SIZE" in names and d["openshmem"] == "1.6"
 assert {c["name"]: c["way"] for c in d["collectives"]}["reduce"] == "sliced"

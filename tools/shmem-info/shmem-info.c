@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "boot/boot.h"
 
+#include <shmem/inline_table.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,8 @@ static void show_head(void)
 {
     struct utsname u = {0};
     uname(&u);
-    printf("hbmesh %s, OpenSHMEM 1.6\n%s %s, %s\n\n", HM_VERSION, u.sysname, u.release, u.machine);
+    printf("hbmesh %s, OpenSHMEM 1.6\n%s %s, %s\n", HM_VERSION, u.sysname, u.release, u.machine);
+    printf("oshcc -hm-inline: table version %u, of PEs below %u\n\n", SHMEMX_INLINE_VERSION, SHMEMX_INLINE_PES);
 }
 
 static void print_json(const char *s)
@@ -189,6 +191,7 @@ static bool show_json(bool options, bool machine)
     printf("{\n  ");
     print_member("hbmesh", HM_VERSION, ",\n  ");
     print_member("openshmem", "1.6", ",\n  ");
+    printf("\"inlined\": {\"table_version\": %u, \"pes\": %u},\n  ", SHMEMX_INLINE_VERSION, SHMEMX_INLINE_PES);
     bool fine = show_boot(true);
     puts(options || machine ? "," : "");
     if (options) {
