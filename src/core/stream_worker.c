@@ -19,7 +19,7 @@
 #include "core/wait.h"
 #include "core/world.h"
 
-enum { NAP_LEAST_NS = 2000, NAP_MOST_NS = 50000, HALT_LOOK_NS = 50000000, SPIN = 200, HALT_S = 1 };
+enum { NAP_LEAST_NS = 2000, NAP_MOST_NS = 50000, WATCH_NS = 10000000, HALT_LOOK_NS = 50000000, SPIN = 200, HALT_S = 1 };
 enum { SHOW_STEPS = 512, SHOWN_MOST = 4 };
 #define SAY_AFTER_NS 2000000000ull
 #define ASK_AFTER_NS 1000000000ull
@@ -167,7 +167,7 @@ static void *work(void *arg)
 {
     struct hm_stream_op *list = NULL, **end;
     unsigned idle = 0;
-    uint64_t asked = hm_os_now();
+    uint64_t asked = hm_os_now(), looked = asked;
     (void)arg;
     prctl(PR_SET_TIMERSLACK, 1000ul); /* ns; else each nap takes 50 us longer */
     int e = hm_device.ops->enter();
@@ -178,8 +178,9 @@ static void *work(void *arg)
         if ((*end = take_inbox()) != NULL) idle = 0;
         if (__atomic_load_n(&halted, __ATOMIC_ACQUIRE)) break;
         if (!list && __atomic_load_n(&stop, __ATOMIC_ACQUIRE)) break;
+        bool watching = hm_stream_watch_copies(&looked);
         if (!list) {
-            hm_futex_wait(&came, seen, ASK_AFTER_NS);
+            hm_futex_wait(&came, seen, watching ? WATCH_NS : ASK_AFTER_NS);
             ask_device(&asked);
             idle = 0;
         } else if (step_all(&list)) {
@@ -221,7 +222,7 @@ int hm_stream_start_worker(const char *call)
     return -ENOMEM;
 }
 
-static void wake_worker(void)
+void hm_stream_wake_worker(void)
 {
     __atomic_fetch_add(&came, 1, __ATOMIC_ACQ_REL);
     hm_futex_wake(&came, 1);
@@ -257,7 +258,7 @@ static void turn(void *arg)
     *inbox_end = op;
     inbox_end = &op->next;
     pthread_mutex_unlock(&lock);
-    wake_worker();
+    hm_stream_wake_worker();
     while (!__atomic_load_n(&op->done, __ATOMIC_ACQUIRE)) {
         if (__atomic_load_n(&halted, __ATOMIC_ACQUIRE)) return; /* the worker may still hold it */
         hm_futex_wait(&op->done, 0, HALT_LOOK_NS);
@@ -330,7 +331,7 @@ static void await_all(const char *call)
 static void stop_worker(const char *call)
 {
     __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
-    wake_worker();
+    hm_stream_wake_worker();
     pthread_join(thread, NULL);
     running = false;
     hm_ctx_destroy(handle, call);
@@ -341,8 +342,8 @@ static void stop_worker(const char *call)
 void hm_stream_stop(const char *call)
 {
     if (running) await_all(call);
+    if (running) stop_worker(call); /* it asks what became of copies, too */
     hm_stream_await_copies(call);
-    if (running) stop_worker(call);
 }
 
 /* Perhaps by the worker itself, which has found the job ended. One that is in the runtime, for a device that is gone,
@@ -352,7 +353,7 @@ void hm_stream_halt(void)
     struct timespec end;
     if (!__atomic_load_n(&running, __ATOMIC_ACQUIRE)) return;
     __atomic_store_n(&halted, 1, __ATOMIC_RELEASE);
-    wake_worker();
+    hm_stream_wake_worker();
     if (pthread_equal(pthread_self(), thread)) return;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += HALT_S;
