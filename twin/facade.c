@@ -13,6 +13,7 @@ static _Atomic bool ready;
 static uint64_t inits; /* calls of aclInit that have not been undone */
 static _Thread_local const char *current_call = "";
 static _Thread_local char messages[2][2048]; /* what went wrong, newest first; what was last fetched */
+static _Thread_local aclError last_error;
 
 /* --- errors --- */
 
@@ -27,7 +28,7 @@ aclError twin_refuse(aclError code, const char *fmt, ...)
     va_end(args);
     memcpy(rest, messages[0], sizeof rest);
     snprintf(messages[0], sizeof messages[0], "%s\n%.*s", line, (int)(sizeof rest - sizeof line - 1), rest);
-    return code;
+    return last_error = code;
 }
 
 static const struct {
@@ -72,6 +73,18 @@ TWIN_API const char *aclGetRecentErrMsg(void)
     memcpy(messages[1], messages[0], sizeof messages[1]);
     messages[0][0] = 0;
     return messages[1];
+}
+
+TWIN_API aclError aclrtPeekAtLastError(aclrtLastErrLevel level)
+{
+    return level == ACL_RT_THREAD_LEVEL ? last_error : ACL_SUCCESS;
+}
+
+TWIN_API aclError aclrtGetLastError(aclrtLastErrLevel level)
+{
+    aclError code = aclrtPeekAtLastError(level);
+    last_error = ACL_SUCCESS;
+    return code;
 }
 
 static aclError meet_fault(const char *call, int device)

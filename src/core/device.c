@@ -12,6 +12,7 @@
 #include "core/far.h"
 #include "core/place.h"
 #include "core/plain.h"
+#include "core/stream.h"
 #include "core/symm.h"
 #include "core/wait.h"
 #include "core/world.h"
@@ -409,6 +410,7 @@ void hm_device_complete(struct hm_ctx *ctx, const char *call)
 void hm_device_quiet(struct hm_ctx *ctx)
 {
     hm_device_complete(ctx, "shmem_quiet");
+    if (hm_stream_has_copies()) hm_stream_ask_copies("shmem_quiet");
     if (ctx->asked) hm_agent_quiet(ctx);
 }
 

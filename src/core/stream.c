@@ -23,13 +23,14 @@ int hm_stream_refused(int error, int pe, const char *call)
     return error == -ENOTSUP || error == -ENOMEM || error == -ENODEV ? error : -EIO;
 }
 
-static int usable(const char *call)
+static int usable(void *stream, const char *call)
 {
     hm_world_need(call);
     if (!hm_device_any()) {
         hm_debug("%s: this job has no device heap, so there are no streams of its kind; set SHMEM_HEAP_KIND", call);
         return -ENOTSUP;
     }
+    if (hm_stream_has_copies()) hm_stream_ask_copies_of(stream, call);
     if (hm_device.ops->stream_call) return 0;
     hm_debug("%s: kind %s has nothing that can be done in the order of a stream", call, hm_device.kind->name);
     return -ENOTSUP;
@@ -143,7 +144,7 @@ static int enqueue_transfer(hm_stream_step *step, void *dest, const void *source
 
 int hm_stream_put(void *dest, const void *source, size_t bytes, int pe, void *stream, const char *call)
 {
-    int e = usable(call);
+    int e = usable(stream, call);
     if (e || !bytes) return e;
     check(dest, bytes, pe, call, "dest");
     e = hm_stream_copy_to(dest, source, bytes, pe, stream, call);
@@ -152,7 +153,7 @@ int hm_stream_put(void *dest, const void *source, size_t bytes, int pe, void *st
 
 int hm_stream_get(void *dest, const void *source, size_t bytes, int pe, void *stream, const char *call)
 {
-    int e = usable(call);
+    int e = usable(stream, call);
     if (e || !bytes) return e;
     check(source, bytes, pe, call, "source");
     e = hm_stream_copy_from(dest, source, bytes, pe, stream, call);
@@ -162,7 +163,7 @@ int hm_stream_get(void *dest, const void *source, size_t bytes, int pe, void *st
 int hm_stream_put_signal(void *dest, const void *source, size_t bytes, uint64_t *sig_addr, uint64_t signal, int sig_op,
                          int pe, void *stream, const char *call)
 {
-    int e = usable(call);
+    int e = usable(stream, call);
     if (e) return e;
     if (bytes) check(dest, bytes, pe, call, "dest");
     hm_signal_check(sig_addr, sig_op, pe, call);
@@ -180,7 +181,7 @@ int hm_stream_put_signal(void *dest, const void *source, size_t bytes, uint64_t 
 
 int hm_stream_wait(uint64_t *sig_addr, int cmp, uint64_t value, void *stream, const char *call)
 {
-    int e = usable(call);
+    int e = usable(stream, call);
     if (e) return e;
     hm_wait_check(sig_addr, cmp, HM_WORD_U64, call, "sig_addr");
     struct hm_stream_op *op = make(step_wait, -1, call);
@@ -193,7 +194,7 @@ int hm_stream_wait(uint64_t *sig_addr, int cmp, uint64_t value, void *stream, co
 
 int hm_stream_quiet(void *stream, const char *call)
 {
-    int e = usable(call);
+    int e = usable(stream, call);
     if (e) return e;
     struct hm_stream_op *op = make(step_quiet, -1, call);
     return op ? put_on(op, stream) : -ENOMEM;
@@ -215,7 +216,7 @@ static struct hm_stream_op *make_for(hm_stream_step *step, struct hm_team *team,
 int hm_stream_barrier(struct hm_team *team, void *stream, const char *call)
 {
     static const struct hm_purpose purpose = {.kind = HM_COLL_BARRIER};
-    int e = usable(call);
+    int e = usable(stream, call);
     if (e) return e;
     struct hm_stream_op *op = make_for(hm_stream_step_barrier, team, &purpose, call);
     return op ? put_on(op, stream) : -ENOMEM;
@@ -225,7 +226,7 @@ int hm_stream_broadcast(struct hm_team *team, void *dest, const void *source, si
                         const char *call)
 {
     struct hm_purpose purpose = {.kind = HM_COLL_BROADCAST, .root = root, .size = bytes};
-    int e = usable(call);
+    int e = usable(stream, call);
     if (e) return e;
     if ((unsigned)root >= (unsigned)team->size)
         hm_die(call, "PE_root: %d is not in the team, whose PEs are 0 to %d", root, team->size - 1);
@@ -245,7 +246,7 @@ int hm_stream_reduce(struct hm_team *team, void *dest, const void *source, size_
                      void *stream, const char *call)
 {
     size_t bytes;
-    int e = usable(call);
+    int e = usable(stream, call);
     if (e) return e;
     if (__builtin_mul_overflow(n, sum->size, &bytes)) bytes = SIZE_MAX;
     struct hm_purpose purpose = {.kind = HM_COLL_REDUCE, .type = sum->type, .op = sum->op, .size = bytes};

@@ -4,7 +4,7 @@
  * an end, far PEs, data with a signal, waits, meetings) is a call in the stream that hands the operation to a thread
  * of this PE, the worker, and comes back when that is done with it; so it blocks that stream alone. The worker has
  * all operations whose turn has come in a list and does a step of each in turn. It waits for no other PE: what is not
- * there yet is looked at again, at least every 50 us. So the order in which streams come to their operations can lead
+ * there yet is looked at again when this PE's bell rings, and now and then, as streams ring no bell. So the order in which streams come to their operations can lead
  * to no deadlock that was not the program's.
  *
  * Arguments are checked at the call and end the job with a sentence as those of other calls do. What goes wrong in a
@@ -36,6 +36,13 @@ int hm_stream_broadcast(struct hm_team *team, void *dest, const void *source, si
                         const char *call);
 int hm_stream_reduce(struct hm_team *team, void *dest, const void *source, size_t n, const struct hm_stream_sum *sum,
                      void *stream, const char *call);
+
+/* Has a copy that the runtime does by itself failed? Ends the job with a sentence then; what is still under way is not waited
+ * for. `of`: one stream, which must exist. Asked while there is one of which nobody knows. */
+extern uint32_t hm_stream_copies_open;
+HM_COLD void hm_stream_ask_copies(const char *call);
+HM_COLD void hm_stream_ask_copies_of(void *stream, const char *call);
+HM_INLINE bool hm_stream_has_copies(void) { return hm_unlikely(__atomic_load_n(&hm_stream_copies_open, __ATOMIC_RELAXED)); }
 
 /* At finalize, before this PE leaves: waits for what is on streams, and says what is left when that takes long. */
 void hm_stream_stop(const char *call);

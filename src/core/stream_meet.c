@@ -64,6 +64,12 @@ static HM_COLD void disagree_far(const struct hm_stream_op *op, int group)
 
 /* --- meetings --- */
 
+/* Their workers may sleep: see stream_worker.c. */
+static void knock_at_members(const struct hm_sync *s)
+{
+    for (int i = 0; i < s->here; i++) hm_bell_knock(hm_symm.peer[hm_sync_member(s, i)->world_pe].bell);
+}
+
 static void come(struct hm_stream_op *op)
 {
     struct hm_sync *s = &op->team->sync;
@@ -76,6 +82,7 @@ static void come(struct hm_stream_op *op)
     mine->arrival = mine->epoch << 32 | hash >> 32;
     __atomic_fetch_add(&m->sum[mine->epoch & 1], hash, __ATOMIC_RELAXED);
     __atomic_fetch_add(&m->count, 1, __ATOMIC_ACQ_REL);
+    knock_at_members(s);
     op->has_come = true;
     op->has_told = false;
     op->round = 0;
@@ -141,6 +148,7 @@ static bool lead(struct hm_stream_op *op)
     for (; 1 << (op->round - 1) < s->span->groups; op->round++)
         if (!round_is_over(op, op->round - 1)) return false;
     __atomic_store_n(&s->meeting->stream.release, s->own->stream.epoch, __ATOMIC_RELEASE);
+    knock_at_members(s);
     return true;
 }
 

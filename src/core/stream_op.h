@@ -50,6 +50,8 @@ int hm_stream_refused(int error, int pe, const char *call);
 int hm_stream_copy_to(void *dest, const void *source, size_t bytes, int pe, void *stream, const char *call);
 int hm_stream_copy_from(void *dest, const void *source, size_t bytes, int pe, void *stream, const char *call);
 void hm_stream_await_copies(const char *call);
+/* By the worker, now and then: false when there is nothing to look for. */
+bool hm_stream_watch_copies(uint64_t *looked);
 
 /* Of the host, for what is on streams: shows in the launcher's report. */
 void hm_stream_wait_begin(struct hm_wait *w, const char *call);
@@ -59,6 +61,7 @@ void hm_stream_wait_begin(struct hm_wait *w, const char *call);
 
 /* The worker runs from the first operation on. */
 int hm_stream_start_worker(const char *call);
+void hm_stream_wake_worker(void);
 /* Puts the operation on the stream; it is freed when it is done, or at once when it could not be put there. */
 int hm_stream_enqueue(struct hm_stream_op *op, void *stream);
 /* Of the worker's copies and signals; its PE numbers are world numbers. */

@@ -19,8 +19,8 @@
 #include "core/wait.h"
 #include "core/world.h"
 
-enum { NAP_LEAST_NS = 2000, NAP_MOST_NS = 50000, HALT_LOOK_NS = 50000000, SPIN = 200, HALT_S = 1 };
-enum { SHOW_STEPS = 512, SHOWN_MOST = 4 };
+enum { NAP_LEAST_NS = 50000, NAP_MOST_NS = 10000000, WATCH_NS = 10000000, HALT_LOOK_NS = 50000000, SPIN = 200, SHORT_NAPS = 6, SHORT_NAP_NS = 2000, HALT_S = 1 };
+enum { SHOW_STEPS = 512, TELL_STEPS = 16, SHOWN_MOST = 4 };
 #define SAY_AFTER_NS 2000000000ull
 #define ASK_AFTER_NS 1000000000ull
 
@@ -28,7 +28,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that is stati
 static pthread_t thread;
 static bool running;
 static uint32_t stop, halted;
-static uint32_t came; /* grows with each operation whose turn has come: the worker sleeps on it */
+static uint32_t came; /* grows with each operation whose turn has come: the worker sleeps on it when it has none */
 static struct hm_stream_op *inbox, **inbox_end = &inbox;
 static struct hm_stream_op *oldest, *newest; /* all that are on streams */
 static hm_handle handle;
@@ -99,9 +99,9 @@ static void hide(struct hm_stream_op *op)
 /* It has looked in vain: after some milliseconds that shows. */
 static void waited(struct hm_stream_op *op)
 {
-    if (++op->steps % SHOW_STEPS) return;
+    if (++op->steps % TELL_STEPS) return;
     if (op->shown) tell(op, op->shown);
-    else if (shown < SHOWN_MOST) show(op);
+    else if (op->steps % SHOW_STEPS == 0 && shown < SHOWN_MOST) show(op);
 }
 
 static void finish(struct hm_stream_op *op)
@@ -130,17 +130,73 @@ static bool step_all(struct hm_stream_op **list)
     return moved;
 }
 
-/* Naps grow while nothing happens, up to what a word's change may be seen late; with cores to spare a few looks come
- * first. */
-static void rest(uint32_t seen, unsigned *idle)
+/* --- between two looks --- */
+
+/* At the bell of this PE, which whoever changes a word or comes to a meeting rings. It stays there as long as operations are
+ * to be looked at. */
+static struct {
+    bool is_there;
+    uint64_t lo, hi; /* rung for changes in between */
+    uint64_t since;  /* nothing has happened; 0: it has */
+} post;
+
+static void leave_post(void)
+{
+    if (post.is_there) hm_bell_leave(hm_wait_own_bell());
+    post.is_there = false;
+}
+
+static bool take_post(const struct hm_stream_op *list)
+{
+    uint64_t lo = UINT64_MAX, hi = 0;
+    for (const struct hm_stream_op *op = list; op; op = op->next) {
+        if (!op->sig_addr) continue;
+        uint64_t key = hm_bell_key(op->sig_addr);
+        if (key < lo) lo = key;
+        if (key + sizeof *op->sig_addr > hi) hi = key + sizeof *op->sig_addr;
+    }
+    if (post.is_there && (lo >= hi || (lo >= post.lo && hi <= post.hi))) return false;
+    leave_post();
+    hm_bell_attend(hm_wait_own_bell(), lo, hi);
+    post.is_there = true;
+    post.lo = lo;
+    post.hi = hi;
+    return true;
+}
+
+/* What streams, kernels and plain stores do to a word rings nothing: for that it looks, ever less. Leaders of other machines
+ * ring nothing either, and are not kept waiting. */
+static uint64_t nap_ns(const struct hm_stream_op *list)
+{
+    uint64_t now = hm_os_now(), nap;
+    if (!post.since) post.since = now;
+    nap = (now - post.since) / 1000;
+    for (const struct hm_stream_op *op = list; op; op = op->next)
+        if (op->team && op->team->sync.span) nap = 0;
+    if (nap < NAP_LEAST_NS) nap = NAP_LEAST_NS;
+    return nap < NAP_MOST_NS ? nap : NAP_MOST_NS;
+}
+
+/* With cores to spare a few looks come first, then short naps: to be woken takes longer than most waits. One more look comes
+ * behind the announcement. `seen`, `seq`: of `came` and of the bell, before the last look. */
+static void rest(const struct hm_stream_op *list, uint32_t seen, uint32_t seq, unsigned *idle)
 {
     unsigned n = (*idle)++, spins = hm_world.oversubscribed ? 0 : SPIN;
     if (n < spins) {
         hm_relax();
         return;
     }
-    uint64_t nap = n - spins < 8 ? NAP_LEAST_NS << (n - spins) : NAP_MOST_NS;
-    hm_futex_wait(&came, seen, nap < NAP_MOST_NS ? nap : NAP_MOST_NS);
+    if (n - spins < SHORT_NAPS) {
+        hm_futex_wait(&came, seen, SHORT_NAP_NS << (n - spins));
+        return;
+    }
+    if (!take_post(list)) hm_futex_wait(&hm_wait_own_bell()->seq, seq, nap_ns(list));
+}
+
+static void went_on(unsigned *idle)
+{
+    *idle = 0;
+    post.since = 0;
 }
 
 /* The oldest operation that is on a stream, whether its turn has come or not: its call, NULL: there is none. */
@@ -167,28 +223,32 @@ static void *work(void *arg)
 {
     struct hm_stream_op *list = NULL, **end;
     unsigned idle = 0;
-    uint64_t asked = hm_os_now();
+    uint64_t asked = hm_os_now(), looked = asked;
     (void)arg;
     prctl(PR_SET_TIMERSLACK, 1000ul); /* ns; else each nap takes 50 us longer */
     int e = hm_device.ops->enter();
     if (e) hm_device_fail(NULL, "the device cannot be used by the thread that serves streams", -1, e);
     for (;;) {
         uint32_t seen = __atomic_load_n(&came, __ATOMIC_ACQUIRE);
+        uint32_t seq = __atomic_load_n(&hm_wait_own_bell()->seq, __ATOMIC_SEQ_CST);
         for (end = &list; *end; end = &(*end)->next) continue;
-        if ((*end = take_inbox()) != NULL) idle = 0;
+        if ((*end = take_inbox()) != NULL) went_on(&idle);
         if (__atomic_load_n(&halted, __ATOMIC_ACQUIRE)) break;
         if (!list && __atomic_load_n(&stop, __ATOMIC_ACQUIRE)) break;
+        bool watching = hm_stream_watch_copies(&looked);
         if (!list) {
-            hm_futex_wait(&came, seen, ASK_AFTER_NS);
+            leave_post();
+            hm_futex_wait(&came, seen, watching ? WATCH_NS : ASK_AFTER_NS);
             ask_device(&asked);
-            idle = 0;
+            went_on(&idle);
         } else if (step_all(&list)) {
-            idle = 0;
+            went_on(&idle);
         } else {
-            rest(seen, &idle);
+            rest(list, seen, seq, &idle);
             ask_device(&asked);
         }
     }
+    leave_post();
     hm_device.ops->leave();
     return NULL;
 }
@@ -221,10 +281,11 @@ int hm_stream_start_worker(const char *call)
     return -ENOMEM;
 }
 
-static void wake_worker(void)
+void hm_stream_wake_worker(void)
 {
     __atomic_fetch_add(&came, 1, __ATOMIC_ACQ_REL);
     hm_futex_wake(&came, 1);
+    hm_bell_knock(hm_wait_own_bell()); /* where it sleeps while it has something to look at */
 }
 
 /* --- operations on streams --- */
@@ -257,7 +318,7 @@ static void turn(void *arg)
     *inbox_end = op;
     inbox_end = &op->next;
     pthread_mutex_unlock(&lock);
-    wake_worker();
+    hm_stream_wake_worker();
     while (!__atomic_load_n(&op->done, __ATOMIC_ACQUIRE)) {
         if (__atomic_load_n(&halted, __ATOMIC_ACQUIRE)) return; /* the worker may still hold it */
         hm_futex_wait(&op->done, 0, HALT_LOOK_NS);
@@ -330,7 +391,7 @@ static void await_all(const char *call)
 static void stop_worker(const char *call)
 {
     __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
-    wake_worker();
+    hm_stream_wake_worker();
     pthread_join(thread, NULL);
     running = false;
     hm_ctx_destroy(handle, call);
@@ -341,8 +402,8 @@ static void stop_worker(const char *call)
 void hm_stream_stop(const char *call)
 {
     if (running) await_all(call);
+    if (running) stop_worker(call); /* it asks what became of copies, too */
     hm_stream_await_copies(call);
-    if (running) stop_worker(call);
 }
 
 /* Perhaps by the worker itself, which has found the job ended. One that is in the runtime, for a device that is gone,
@@ -352,7 +413,7 @@ void hm_stream_halt(void)
     struct timespec end;
     if (!__atomic_load_n(&running, __ATOMIC_ACQUIRE)) return;
     __atomic_store_n(&halted, 1, __ATOMIC_RELEASE);
-    wake_worker();
+    hm_stream_wake_worker();
     if (pthread_equal(pthread_self(), thread)) return;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += HALT_S;

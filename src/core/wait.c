@@ -163,7 +163,7 @@ void hm_bell_ring(struct hm_bell *bell)
  * those in the device heap. */
 #define DATA_KEYS ((uint64_t)1 << 62)
 #define DEVICE_KEYS ((uint64_t)1 << 63)
-static uint64_t key_of(const void *addr)
+uint64_t hm_bell_key(const void *addr)
 {
     size_t o = (uintptr_t)addr - hm_symm.heap_base;
     if (hm_device_any() && hm_device_spans(addr)) return DEVICE_KEYS + hm_device_offset(addr);
@@ -174,7 +174,7 @@ void hm_bell_ring_for(struct hm_bell *bell, const void *dest, size_t bytes)
 {
     if (!hm_bell_has_sleepers(bell)) return;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* a sleeper writes the range before he counts himself */
-    uint64_t key = key_of(dest);
+    uint64_t key = hm_bell_key(dest);
     if (key + bytes <= __atomic_load_n(&bell->lo, __ATOMIC_RELAXED) ||
         key >= __atomic_load_n(&bell->hi, __ATOMIC_RELAXED))
         return;
@@ -335,11 +335,20 @@ static uint32_t sleeper_enters(struct hm_bell *bell, uint64_t lo, uint64_t hi)
     return before;
 }
 
-static void sleeper_leaves(struct hm_bell *bell)
+void hm_bell_leave(struct hm_bell *bell)
 {
     bell_lock(bell);
     __atomic_fetch_sub(&bell->sleepers, 1, __ATOMIC_RELEASE);
     bell_unlock(bell);
+}
+
+void hm_bell_attend(struct hm_bell *bell, uint64_t lo, uint64_t hi)
+{
+    uint32_t before = sleeper_enters(bell, lo, hi);
+    if (before & HM_BELL_NO_MEMBARRIER)
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    else
+        hm_os_membarrier();
 }
 
 /* The kernel adds up to 50 us to the sleeps of a thread, unless it asks for less. */
@@ -354,11 +363,7 @@ static void step_announce(struct hm_wait *w)
 {
     note_start(w);
     stop_serving(w);
-    uint32_t before = sleeper_enters(w->bell, w->lo, w->hi);
-    if (before & HM_BELL_NO_MEMBARRIER)
-        __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    else
-        hm_os_membarrier();
+    hm_bell_attend(w->bell, w->lo, w->hi);
     w->announced = true;
     if (w->polled && w->published && w->published->word) hm_watch_enter(w);
     if (w->look_ns) sleep_sharply(w);
@@ -439,7 +444,7 @@ void hm_wait_end(struct hm_wait *w)
     if (hm_unlikely(helm != NULL)) note_pay(w->served);
     if (w->watched) hm_watch_leave(w);
     if (w->slack) prctl(PR_SET_TIMERSLACK, (unsigned long)w->slack, 0, 0, 0);
-    if (w->announced) sleeper_leaves(w->bell);
+    if (w->announced) hm_bell_leave(w->bell);
     if (w->published) hm_blocked_retract(w->published);
 }
 
@@ -470,7 +475,7 @@ static void about_device_word(struct hm_wait *w, const void *ivar)
 static void about_word(struct hm_wait *w, void *ivar, size_t bytes, int cmp, int64_t want, int64_t have)
 {
     bool in_heap = false;
-    w->lo = key_of(ivar);
+    w->lo = hm_bell_key(ivar);
     w->hi = w->lo + bytes;
     w->about.offset = hm_symm_offset(ivar, &in_heap);
     w->about.in_heap = in_heap;
@@ -641,7 +646,7 @@ static void begin_set(struct hm_wait *w, const struct set *s, size_t i)
 {
     hm_wait_begin(w, hm_wait_own_bell(), true, s->call);
     about_word(w, s->ivars + i * s->size, s->size, s->cmp, want_of(s, i), have_of(s, i));
-    w->lo = key_of(s->ivars);
+    w->lo = hm_bell_key(s->ivars);
     w->hi = w->lo + s->nelems * s->size;
 }
 

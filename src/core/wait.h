@@ -111,6 +111,11 @@ HM_COLD void hm_bell_wake(struct hm_bell *bell);
 /* From now on who rings this bell issues a full fence, and sleepers need no membarrier: for bells that are rung seldom,
  * next to what it costs to make all processors of the machine issue one. */
 void hm_bell_let_wakers_fence(struct hm_bell *bell);
+/* For a thread of the library's that sleeps on the seq of a bell between looks of its own: changes of places with keys in
+ * [lo, hi) ring from here on. It looks once more before it sleeps. */
+void hm_bell_attend(struct hm_bell *bell, uint64_t lo, uint64_t hi);
+void hm_bell_leave(struct hm_bell *bell);
+uint64_t hm_bell_key(const void *addr);
 /* True when somebody sleeps at this bell, seen behind the change that came before. */
 bool hm_bell_has_sleepers(struct hm_bell *bell);
 /* A test that fails is most often one turn of a loop: lets those run for whom it waits. */

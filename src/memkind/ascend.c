@@ -63,8 +63,7 @@ static const char *recent_words(void)
     return words ? words : "";
 }
 
-/* What was tried and may fail. */
-static bool fails(int code)
+bool hm_acl_fails(int code)
 {
     if (code) (void)recent_words();
     return code != 0;
@@ -154,11 +153,11 @@ int hm_ascend_enter(void)
     before.device = -1;
     before.context = NULL;
     if (context) {
-        if (fails(hm_acl.aclrtGetCurrentContext(&before.context))) before.context = NULL;
+        if (hm_acl_fails(hm_acl.aclrtGetCurrentContext(&before.context))) before.context = NULL;
         if (before.context != context) rc = hm_acl_call(aclrtSetCurrentContext, context);
     } else {
         int32_t device;
-        if (!fails(hm_acl.aclrtGetDevice(&device))) before.device = device;
+        if (!hm_acl_fails(hm_acl.aclrtGetDevice(&device))) before.device = device;
         if (before.device != hm_ascend.device) rc = take_device(hm_ascend.device);
     }
     if (rc) before.depth = 0;
@@ -208,7 +207,7 @@ static size_t ascend_grain(void)
 {
     size_t bytes = 0;
     struct acl_physical what = of_device(hm_ascend.device);
-    if (!way_is_whole(VMM) || fails(hm_acl.aclrtMemGetAllocationGranularity(&what, 0, &bytes)))
+    if (!way_is_whole(VMM) || hm_acl_fails(hm_acl.aclrtMemGetAllocationGranularity(&what, 0, &bytes)))
         return GRAIN;
     if (bytes < GRAIN) return GRAIN;
     return bytes % GRAIN ? GRAIN * bytes : bytes;
@@ -359,7 +358,7 @@ static int reach(int device)
 static bool is_closed(const void *at)
 {
     char word[64];
-    return fails(hm_acl.aclrtMemcpy(word, sizeof word, at, sizeof word, ACL_D2H));
+    return hm_acl_fails(hm_acl.aclrtMemcpy(word, sizeof word, at, sizeof word, ACL_D2H));
 }
 
 static int attach(const struct blob *blob, struct hm_peer *peer)
@@ -523,7 +522,7 @@ static enum hm_side ascend_side_of(const void *at)
     if (slab.at && (uintptr_t)at - (uintptr_t)slab.at < slab.bytes) return HM_SIDE_OWN;
     if (hm_peers_find(&hm_ascend.peers, at, &peer)) return HM_SIDE_PEER;
     if (is_far_from_devices(at)) return HM_SIDE_HOST;
-    if (!at || !hm_acl.aclrtPointerGetAttributes || HM_ASCEND_ENTERED(fails(hm_acl.aclrtPointerGetAttributes(at, &attributes))))
+    if (!at || !hm_acl.aclrtPointerGetAttributes || HM_ASCEND_ENTERED(hm_acl_fails(hm_acl.aclrtPointerGetAttributes(at, &attributes))))
         return HM_SIDE_HOST;
     return attributes.location.type == ACL_DEVICE ? HM_SIDE_OWN : HM_SIDE_HOST;
 }
@@ -549,6 +548,9 @@ const struct hm_device_ops hm_ascend_ops = {
     .side_of = ascend_side_of,
     .stream_copy = hm_ascend_stream_copy,
     .stream_call = hm_ascend_stream_call,
+    .stream_mark = hm_ascend_stream_mark,
+    .stream_ask = hm_ascend_stream_ask,
+    .mark_drop = hm_ascend_mark_drop,
     .stream_drain = hm_ascend_stream_drain,
     .why = hm_vendor_why,
 };

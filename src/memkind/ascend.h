@@ -27,7 +27,8 @@ struct acl_pointer {
 };
 enum { ACL_DEVICE = 1, ACL_HBM = 1, ACL_HUGE_ONLY = 1, ACL_HBM_HUGE = 4, ACL_READ_WRITE = 3, ACL_KEY_BYTES = 65 };
 enum { ACL_H2D = 1, ACL_D2H = 2, ACL_D2D = 3 };
-enum { ACL_UNINITIALISED = 100001, ACL_REPEATED = 100002, ACL_OTHER_CONTEXT = 107003 };
+enum { ACL_UNINITIALISED = 100001, ACL_REPEATED = 100002, ACL_OTHER_CONTEXT = 107003, ACL_NO_TIME = 507046 };
+enum { ACL_STREAM_IDLE = 0, ACL_EVENT_RECORDED = 1, ACL_OF_THREAD = 0 };
 
 /* The runtime's functions: acl.aclrtMemcpy(...). */
 struct hm_acl {
@@ -39,6 +40,8 @@ extern struct hm_acl hm_acl;
 
 /* What a call has returned becomes 0 or -errno, and the text of why. */
 HM_COLD int hm_acl_failed(const char *call, int code);
+/* What was tried and may fail: its sentence is not left to the next failure. */
+bool hm_acl_fails(int code);
 #define hm_acl_call(name, ...) (hm_acl_result(#name, hm_acl.name(__VA_ARGS__)))
 HM_INLINE int hm_acl_result(const char *call, int code) { return hm_likely(code == 0) ? 0 : hm_acl_failed(call, code); }
 
@@ -66,6 +69,9 @@ int hm_ascend_stream_copy(void *stream, void *to, enum hm_side to_side, const vo
                           size_t bytes);
 int hm_ascend_stream_call(void *stream, void (*fn)(void *arg), void *arg);
 int hm_ascend_stream_drain(void);
+int hm_ascend_stream_mark(void **mark, void *stream);
+int hm_ascend_stream_ask(void *mark, void *stream);
+void hm_ascend_mark_drop(void *mark);
 /* A stream of the program's could not be let go on: 0 or -errno, once. */
 int hm_ascend_stream_failure(void);
 

@@ -27,6 +27,14 @@ static void give(struct hm_calls *calls, const struct hm_gate *gate)
     pthread_mutex_unlock(&calls->lock);
 }
 
+bool hm_calls_any(struct hm_calls *calls)
+{
+    pthread_mutex_lock(&calls->lock);
+    bool any = calls->n < calls->fresh;
+    pthread_mutex_unlock(&calls->lock);
+    return any;
+}
+
 void hm_calls_begin(struct hm_calls *calls)
 {
     pthread_mutex_lock(&calls->lock);

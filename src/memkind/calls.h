@@ -39,6 +39,8 @@ struct hm_calls {
 /* All words are zero. */
 void hm_calls_begin(struct hm_calls *calls);
 int hm_calls_call(struct hm_calls *calls, void *stream, void (*fn)(void *arg), void *arg);
+/* Do streams wait for calls that have not returned? */
+bool hm_calls_any(struct hm_calls *calls);
 /* What failed behind its call: 0 or -errno, once. */
 int hm_calls_failure(struct hm_calls *calls);
 

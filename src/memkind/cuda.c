@@ -35,7 +35,7 @@ struct cuda_key {
 };
 enum { PINNED = 1, ON_DEVICE = 1, DESCRIPTOR = 1, READ_WRITE = 3, NON_BLOCKING = 1, PORTABLE_MAPPED = 3, LAZY_PEERS = 1 };
 enum { HAS_UNIFIED = 41, HAS_VMM = 102, HAS_DESCRIPTORS = 103, MEMORY_TYPE = 2, TYPE_DEVICE = 2 };
-enum { NO_DEVICE = 100 };
+enum { NO_DEVICE = 100, NOT_READY = 600, NO_TIMING = 2 };
 
 /* --- the library --- */
 
@@ -496,6 +496,26 @@ static int cuda_stream_drain(void)
     return -ENOTSUP;
 }
 
+static int cuda_stream_mark(void **mark, void *stream)
+{
+    if (!cu.cuEventCreate || !cu.cuEventDestroy_v2 || !cu.cuEventRecord || !cu.cuEventQuery) {
+        hm_vendor_say("the driver has no events");
+        return -ENOTSUP;
+    }
+    int rc = *mark ? 0 : CALL(cuEventCreate, mark, NO_TIMING);
+    return rc ? rc : CALL(cuEventRecord, *mark, stream);
+}
+
+/* A failure stays: every call of the context tells it, whoever has been told before. */
+static int cuda_stream_ask(void *mark, void *stream)
+{
+    int code = cu.cuEventQuery(mark);
+    (void)stream;
+    return code == NOT_READY ? -EAGAIN : result("cuEventQuery", code);
+}
+
+static void cuda_mark_drop(void *mark) { (void)cu.cuEventDestroy_v2(mark); }
+
 static int cuda_finish(struct hm_flow *f)
 {
     pthread_mutex_lock(&f->head.lock);
@@ -592,6 +612,9 @@ static const struct hm_device_ops ops = {
     .side_of = cuda_side_of,
     .stream_copy = cuda_stream_copy,
     .stream_call = cuda_stream_call,
+    .stream_mark = cuda_stream_mark,
+    .stream_ask = cuda_stream_ask,
+    .mark_drop = cuda_mark_drop,
     .stream_drain = cuda_stream_drain,
     .why = hm_vendor_why,
 };

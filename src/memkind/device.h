@@ -84,6 +84,15 @@ struct hm_device_ops {
     int (*stream_copy)(void *stream, void *to, enum hm_side to_side, const void *from, enum hm_side from_side, size_t bytes);
     int (*stream_call)(void *stream, void (*fn)(void *arg), void *arg);
 
+    /* What fails on a stream is told by the runtime to who synchronises it. Behind what is on the stream by now: *mark, which is
+     * made when it is NULL and may be used again, by any stream. ask: -EAGAIN: the stream has not come to the mark, or nobody can
+     * tell yet; 0: it has, and nothing has failed that the runtime would still tell; -EALREADY: the same, but the runtime has
+     * told this thread of a failure before (why says which); anything else: what has failed, told once. `stream`: NULL where it
+     * may have been destroyed. Waits for no stream: for a millisecond at most. NULL: the kind cannot. */
+    int (*stream_mark)(void **mark, void *stream);
+    int (*stream_ask)(void *mark, void *stream);
+    void (*mark_drop)(void *mark);
+
     /* All that is on streams of this process's device is done, the program's own among them; tells once what failed there.
      * Waits for as long as the program lets streams wait. -ENOTSUP: the runtime has no such call. */
     int (*stream_drain)(void);

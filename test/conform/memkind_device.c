@@ -361,7 +361,7 @@ static void held_back(void)
     NEED(ops->flow_open(&flow) == 0);
     if (me == 0) {
         uint64_t *go = &shared->word[0], *through = &shared->word[1];
-        void *stream = new_stream();
+        void *stream = new_stream(), *mark = NULL;
         fill(out, N, 1);
         CHECK(ops->set(flow, heap[0], 0, SLICE) == 0 && ops->finish(flow) == 0);
         CHECK(ops->copy(flow, heap[1], HM_SIDE_PEER, heap[0], HM_SIDE_OWN, SLICE, false) == 0 && ops->finish(flow) == 0);
@@ -371,12 +371,19 @@ static void held_back(void)
         CHECK(ops->stream_copy(stream, heap[1] + 64, HM_SIDE_PEER, heap[0] + NEXT, HM_SIDE_OWN, N) == 0);
         CHECK(ops->stream_copy(stream, heap[0], HM_SIDE_OWN, out, HM_SIDE_HOST, N) == -ENOTSUP && *ops->why());
         CHECK(ops->stream_copy(stream, in, HM_SIDE_HOST, heap[1], HM_SIDE_PEER, N) == -ENOTSUP);
+        CHECK(ops->stream_mark(&mark, stream) == 0);
         CHECK(ops->stream_call(stream, set_word, through) == 0);
+        CHECK(ops->stream_ask(mark, stream) == -EAGAIN && ops->stream_ask(mark, NULL) == -EAGAIN);
         usleep(100000); /* another flow is not held up, and sees nothing yet */
         CHECK(ops->copy(flow, look, HM_SIDE_HOST, heap[1] + 64, HM_SIDE_PEER, N, false) == 0);
         CHECK(!look[0] && !look[N - 1] && !__atomic_load_n(through, __ATOMIC_SEQ_CST));
         set_word(go);
+        while (ops->stream_ask(mark, stream) == -EAGAIN) usleep(200);
+        CHECK(ops->stream_mark(&mark, stream) == 0); /* once more */
         end_stream(stream);
+        while (ops->stream_ask(mark, NULL) == -EAGAIN) usleep(200);
+        CHECK(ops->stream_ask(mark, NULL) == 0);
+        ops->mark_drop(mark);
         CHECK(__atomic_load_n(through, __ATOMIC_SEQ_CST) == 1);
         CHECK(ops->copy(flow, look, HM_SIDE_HOST, heap[1] + 64, HM_SIDE_PEER, N, false) == 0 && differing(look, N, 1) == 0);
         CHECK(ops->finish(flow) == 0);

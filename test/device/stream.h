@@ -56,6 +56,7 @@ static void cuda_find(void *library)
     int device;
 #define FIND(result, name, arguments) *(void **)&name = found(library, #name);
     CUDA(FIND)
+    *(void **)&twin_fault = found(library, "twin_fault");
     aclrtCreateStream = new_cuda_stream;
     aclrtDestroyStream = cuStreamDestroy_v2;
     aclrtSynchronizeStream = cuStreamSynchronize;

@@ -129,6 +129,29 @@ static void copy_at_finalize(const char *what)
     exit(0);
 }
 
+/* The same, noticed before: by whatever the program calls next, or by the library itself. */
+static void copy_is_lost(const char *where)
+{
+    void *other = stream_new();
+    if (me) shmem_barrier_all();
+    ACL(twin_fault(is_cuda ? "task:1=700" : "task:1=507052"));
+    ON(shmemx_putmem_on_stream(at, at + 512, 64, right, stream));
+    if (!strcmp(where, "told")) { /* to the program, which goes on */
+        if (!aclrtSynchronizeStream(stream)) printf("the failure was told to nobody\n");
+        shmem_quiet();
+        fflush(stdout);
+        exit(1);
+    }
+    if (!strcmp(where, "quiet"))
+        for (;;) shmem_quiet();
+    if (!strcmp(where, "held")) { /* the runtime would not come to an end of all streams */
+        hold(&held, other);
+        usleep(30000);
+    }
+    if (strcmp(where, "alone")) shmemx_getmem_on_stream(at, at, 8, right, stream);
+    sleep(20);
+}
+
 /* Streams that wait for ever, for a word and for PE 1. */
 static void hang(void)
 {
@@ -194,6 +217,7 @@ int main(int argc, char **argv)
     if (!strcmp(what, "late")) late(more);
     if (!strcmp(what, "finalize")) at_finalize();
     if (!strcmp(what, "copy")) copy_at_finalize(more);
+    if (!strcmp(what, "lost")) copy_is_lost(more);
     if (!strcmp(what, "hang")) hang();
     if (!strcmp(what, "destroyed")) destroyed();
     if (!strcmp(what, "ends")) ends(more);

@@ -41,6 +41,19 @@ ends 1 "shmemx_barrier_on_stream: team: this team was destroyed before the strea
 ends 0 '' ./stream_bad copy
 ends 1 "^hbmesh: PE 0: shmem_finalize: something on a stream .* copies there were of $put \(PE 1\): .*error 507052" ./stream_bad copy fails
 
+# Before that, too: by the next call of the library's that synchronises or that names the stream, or with none. Ascend tells a
+# failure once, so it may have been told to the program; CUDA tells it to everybody.
+lost() { ends 1 "^hbmesh: PE 0: ($2|$put): something on stream 0x[0-9a-f]+ of .* copies there were of .*$put \(PE 1\): .*error $code" ./stream_bad lost "$1"; }
+every_lost() { lost alone "$put"; lost quiet shmem_quiet; lost call shmemx_getmem_on_stream; lost held shmemx_getmem_on_stream; }
+code=507052
+every_lost
+ends 1 "copies (there|on stream 0x[0-9a-f]+) were of .*$put \(PE 1\)" ./stream_bad lost told
+code=700
+export SHMEM_HEAP_KIND=cuda
+every_lost
+lost told shmem_quiet
+export SHMEM_HEAP_KIND=ascend
+
 # A job that hangs: the launcher says what streams wait for, too.
 expect 124 "streams that wait for ever" "$OSHRUN" --timeout 2 -n 2 ./stream_bad hang
 says "the word of a stream" "PE 0 .* has a stream that waits in $wait on address .* until it is == 99 \(it was 0\)"

@@ -5,7 +5,8 @@
  * Traps: host functions of all streams run one at a time; copies from pageable memory return when they have been taken over,
  * to it when they are done, so both wait for the stream; mappings are closed until access to them is set, and others' memory
  * until peer access is; legacy handles are not for mapped memory, nor for the process that made them; the context is one of
- * the thread; nothing works in a child of fork.
+ * the thread; nothing works in a child of fork; when
+ * the device has failed in a task, all later calls of the process fail with the same code.
  */
 #define _GNU_SOURCE
 #include "../engine/engine.h"
@@ -107,6 +108,13 @@ static struct context *current(void)
 
 enum { ANY, READY, CONTEXT, ORDERS };
 
+/* The documents say of these that the process is in an inconsistent state and any further work returns the same error. */
+static int ruin(void)
+{
+    int code = atomic_load_explicit(&tw_task_fault, memory_order_relaxed);
+    return code == ECC_UNCORRECTABLE || code == ILLEGAL_ADDRESS || (code >= 714 && code <= 719) ? code : OK;
+}
+
 /* Begins every call: 0, or what it returns. */
 static int enter(const char *call, int needs, int *device)
 {
@@ -118,6 +126,7 @@ static int enter(const char *call, int needs, int *device)
     if (needs >= CONTEXT && !c) return INVALID_CONTEXT;
     if (c && tw_context_current() != c->engine) tw_context_set(c->engine);
     if (needs == ORDERS && tw_in_host_func()) return NOT_PERMITTED;
+    if (c && __builtin_expect(ruin() != OK, 0)) return ruin();
     TW_COUNT(calls);
     tw_clock_spend((uint64_t)tw_shared->config.call_ns);
     if (atomic_load_explicit(&tw_faults, memory_order_relaxed) && tw_fault_meet(call, *device))
@@ -617,6 +626,48 @@ TWIN_API int cuStreamQuery(void *stream)
     STREAM(stream, s);
     int rc = tw_stream_idle(s, &idle);
     return rc ? code_of(rc) : idle ? OK : NOT_READY;
+}
+
+#define EVENT(handle, e)                                                                                               \
+    struct tw_event *e;                                                                                                \
+    do {                                                                                                               \
+        int rc_ = tw_event_find(handle, &e);                                                                           \
+        if (rc_) return code_of(rc_);                                                                                  \
+    } while (0)
+
+TWIN_API int cuEventCreate(void **event, unsigned flags)
+{
+    ENTER(cuEventCreate, ORDERS);
+    REFUSE_UNLESS(event && flags <= 3);
+    return code_of(tw_event_make(device, TW_EVENT_EX, flags, (struct tw_event **)event));
+}
+
+TWIN_API int cuEventDestroy_v2(void *event)
+{
+    ENTER(cuEventDestroy_v2, ORDERS);
+    REFUSE_UNLESS(event);
+    EVENT(event, e);
+    return code_of(tw_event_drop(e));
+}
+
+TWIN_API int cuEventRecord(void *event, void *stream)
+{
+    ENTER(cuEventRecord, ORDERS);
+    REFUSE_UNLESS(event);
+    EVENT(event, e);
+    STREAM(stream, s);
+    return tw_event_device(e) == device ? code_of(tw_event_record(e, s)) : INVALID_HANDLE;
+}
+
+TWIN_API int cuEventQuery(void *event)
+{
+    ENTER(cuEventQuery, CONTEXT);
+    bool done;
+    REFUSE_UNLESS(event);
+    EVENT(event, e);
+    TW_COUNT(queries);
+    int rc = tw_event_done(e, &done);
+    return rc ? code_of(rc) : done ? OK : NOT_READY;
 }
 
 TWIN_API int cuLaunchHostFunc(void *stream, void (*fn)(void *), void *arg)

@@ -147,6 +147,7 @@ uint64_t tw_stream_clock(struct tw_stream *s);
 _Atomic uint64_t *tw_stream_clock_here(void); /* NULL: not in a stream's thread */
 void tw_streams_rewind(void); /* their clocks to 0 */
 bool tw_in_host_func(void);
+extern _Atomic int tw_task_fault; /* the code of the last task of this process that was made to fail; 0: none was */
 int tw_late_read(const char *text, const char *seed); /* "0", "1", "min:max" in us; NULL: not late */
 
 /* --- report.c: host functions that a thread of the program runs --- */

@@ -20,9 +20,11 @@ enum {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+static pthread_cond_t unused = PTHREAD_COND_INITIALIZER; /* users of one of them have left */
 static struct tw_stream *streams;
 static _Thread_local struct tw_stream *mine; /* in a stream's thread */
 static _Thread_local bool in_host_func;
+_Atomic int tw_task_fault;
 
 bool tw_in_host_func(void) { return in_host_func; }
 
@@ -102,6 +104,7 @@ void tw_stream_not_before(struct tw_stream *s, uint64_t ns)
 
 static void went_wrong(struct tw_stream *s, int rc)
 {
+    if (rc == TW_FAULT) atomic_store(&tw_task_fault, tw_fault_code);
     if (s->status) return;
     s->status = rc;
     s->code = tw_fault_code;
@@ -568,11 +571,13 @@ static void end(struct tw_stream *s)
     free(s);
 }
 
+/* Under the lock. */
 static void unlink_stream(struct tw_stream *s)
 {
     struct tw_stream **at = &streams;
     while (*at != s) at = &(*at)->next;
     *at = s->next;
+    while (s->users) pthread_cond_wait(&unused, &lock);
 }
 
 int tw_stream_drop(struct tw_stream *s)
@@ -610,18 +615,44 @@ int tw_stream_wait(struct tw_stream *s, int64_t ms)
     return rc;
 }
 
+static void leave(struct tw_stream *s)
+{
+    pthread_mutex_lock(&lock);
+    s->users--;
+    pthread_cond_broadcast(&unused);
+    pthread_mutex_unlock(&lock);
+}
+
+struct verdict {
+    int rc, code;
+    char why[TW_REASON];
+};
+
+/* The first that went wrong counts, and more than that there was no time for others. */
+static void judge(struct verdict *v, int rc)
+{
+    if (!rc || (v->rc && (v->rc != TW_TIMEOUT_STREAM || rc == TW_TIMEOUT_STREAM))) return;
+    v->rc = rc;
+    v->code = tw_fault_code;
+    snprintf(v->why, sizeof v->why, "%s", tw_reason());
+}
+
 int tw_streams_wait(int device, int64_t ms)
 {
-    int rc = TW_OK, worst = TW_OK;
+    struct verdict v = {0};
     struct tw_stream *all[MAX_STREAMS + 1];
     int n = 0;
     pthread_mutex_lock(&lock);
     for (struct tw_stream *s = streams; s && n <= MAX_STREAMS; s = s->next)
-        if (s->device == device) all[n++] = s;
+        if (s->device == device) all[n++] = s, s->users++;
     pthread_mutex_unlock(&lock);
-    while (n--)
-        if ((rc = tw_stream_wait(all[n], ms))) worst = rc;
-    return worst;
+    while (n--) {
+        judge(&v, tw_stream_wait(all[n], ms));
+        leave(all[n]);
+    }
+    if (!v.rc) return TW_OK;
+    tw_fault_code = v.code;
+    return tw_fail((enum tw_status)v.rc, "%s", v.why);
 }
 
 /* Whoever finds a stream idle may read what it has written. With something withheld the answer is no at times. */

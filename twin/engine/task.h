@@ -70,6 +70,7 @@ struct tw_stream {
     char why[TW_REASON];
     pthread_t thread;
     bool running, stop;
+    int users; /* threads that wait for it among others: it lives until they have done */
     _Atomic uint64_t clock; /* modelled end of the last task */
     void *subscription;
     void *records; /* event records behind withheld copies */
