@@ -384,10 +384,6 @@ static void announce(struct hm_sync *s, const struct hm_purpose *purpose, const 
 
 void hm_sync_announce(struct hm_sync *s, const struct hm_purpose *purpose, const char *call)
 {
-    if (s->size == 1) { /* nobody compares */
-        s->epoch++;
-        return;
-    }
     if (hm_unlikely(call != s->last_call || memcmp(purpose, &s->last, sizeof *purpose))) announce(s, purpose, call);
 }
 
@@ -406,6 +402,10 @@ static uint64_t end_broadcasts(struct hm_sync *s)
 
 void hm_sync_enter(struct hm_sync *s, const struct hm_purpose *purpose, const char *call)
 {
+    if (s->size == 1) { /* nobody compares */
+        s->epoch++;
+        return;
+    }
     hm_sync_announce(s, purpose, call);
     uint64_t hash = s->last_hash;
     if (s->ring.digest) hash += end_broadcasts(s);
