@@ -66,6 +66,12 @@ HM_INLINE int hm_span_world_here(const struct hm_sync *s, int i)
     return hm_sync_world(s, s->span->at[s->span->group[s->span->mine].first + i]);
 }
 
+/* The PE of the i-th member of this machine, whether it has opened its place already or not. */
+HM_INLINE int hm_sync_world_here(const struct hm_sync *s, int i)
+{
+    return s->span ? hm_span_world_here(s, i) : hm_sync_world(s, i);
+}
+
 /* Places in the work memory of a leader. */
 struct hm_span_slot *hm_span_slot_of(const struct hm_sync *s); /* this machine's */
 char *hm_span_buffer(const struct hm_sync *s);                 /* this machine's; HM_WORK_BUFFER_BYTES */

@@ -67,7 +67,7 @@ static HM_COLD void disagree_far(const struct hm_stream_op *op, int group)
 /* Their workers may sleep: see stream_worker.c. */
 static void knock_at_members(const struct hm_sync *s)
 {
-    for (int i = 0; i < s->here; i++) hm_bell_knock(hm_symm.peer[hm_sync_member(s, i)->world_pe].bell);
+    for (int i = 0; i < s->here; i++) hm_bell_knock(hm_symm.peer[hm_sync_world_here(s, i)].bell);
 }
 
 static void come(struct hm_stream_op *op)
@@ -110,7 +110,7 @@ int hm_stream_missing(const struct hm_stream_op *op, int *first)
     for (int i = 0; op->has_come && i < s->here; i++) {
         const struct hm_member *m = hm_sync_member(s, i);
         if (__atomic_load_n(&m->stream.epoch, __ATOMIC_RELAXED) >= s->own->stream.epoch) continue;
-        if (!missing++) *first = (int)m->world_pe;
+        if (!missing++) *first = hm_sync_world_here(s, i);
     }
     return missing;
 }

@@ -287,7 +287,7 @@ static void look_for_missing(struct hm_wait *w)
         uint32_t e = (uint32_t)(__atomic_load_n(&hm_sync_member(s, i)->arrival, __ATOMIC_ACQUIRE) >> 32);
         if ((int32_t)(e - s->epoch) >= 0) continue;
         missing++;
-        if (first < 0) first = s->span ? hm_span_world_here(s, i) : hm_sync_world(s, i);
+        if (first < 0) first = hm_sync_world_here(s, i);
     }
     if (s->ring.slot) hm_sync_look_for_stray(s, 0, -1, w->call);
     if (s->span && first < 0) first = hm_span_missing(s, &missing);
