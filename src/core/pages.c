@@ -20,7 +20,7 @@ enum {
     CLOSED_MAX = 8192,
     REST_NS = 50000000,
 };
-#define REST_BYTES ((size_t)64 << 20)
+#define REST_BYTES ((size_t)128 << 20)
 
 struct range {
     size_t offset, bytes;
