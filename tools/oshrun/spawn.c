@@ -181,8 +181,7 @@ static int keep_clear(int fd)
 
 /* A process group of its own, by which it is signalled with all that it starts, and no session of its own: the kernel shares a
  * core out among sessions first (autogroup), and sched_yield goes to nobody of another one, so that PEs in sessions of their
- * own, many to a core, would wait for time slices of each other. So a pseudo terminal that a PE writes to controls nobody, and
- * what may still control the session is the user's: a PE that asks it for input (/dev/tty) gets an error, and is not stopped. */
+ * own, many to a core, would wait for time slices of each other. So a pseudo terminal that a PE writes to controls nobody. */
 static void take_place(struct hm_guard *g, const struct plan *plan)
 {
     if (plan->join_front) {
@@ -191,7 +190,6 @@ static void take_place(struct hm_guard *g, const struct plan *plan)
         return;
     }
     setpgid(0, 0);
-    signal(SIGTTIN, SIG_IGN);
 }
 
 static void take_streams(const struct plan *plan)
