@@ -1,5 +1,6 @@
 # Can the tests of the names fail? Each function in turn is replaced by one that does nothing, and the test of its name
 # must notice. Nobody can tell the difference for those that only order or hint, on memory that is mapped.
+# cores: 1
 # label: long
 # timeout: 3600
 set -u
