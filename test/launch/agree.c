@@ -1,4 +1,4 @@
-/* agree list: the pairs of calls to try, one a line: WHERE X Y NAME_OF_X NAME_OF_Y, the names as patterns for grep.
+/* agree list: the pairs of calls to try, one a line: WHERE X Y NAME_OF_X NAME_OF_Y, the names as patterns for grep -E.
  * agree WHERE X Y: PE 0 makes call X, all others call Y. WHERE: for each of the two, w on the world or t on a split team.
  * Whatever happens, nobody comes back from it: the job must end, and say what the two calls were. */
 #include <shmemx.h>
@@ -12,7 +12,7 @@ static void *block, *other;
 static shmem_team_t split;
 static long sync_array[SHMEM_SYNC_SIZE];
 
-#define BROADCAST "shmem_\\(team_sync\\|long_broadcast\\)" /* as grep understands it */
+#define BROADCAST "shmem_(team_sync|long_broadcast)"
 #define CALL(name, action) static void name(shmem_team_t team) { (void)team; action; }
 CALL(do_barrier_all, shmem_barrier_all())
 CALL(do_sync_all, shmem_sync_all())

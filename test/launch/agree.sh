@@ -16,7 +16,7 @@ try() # OUT WHERE X Y NAME_OF_X NAME_OF_Y
     "$OSHRUN" --timeout $limit -n "$npes" ./agree "$2" "$3" "$4" > "$1" 2>&1 < /dev/null
     local rc=$?
     echo "$((${EPOCHREALTIME/[.,]/} - begin)) $2 $3 $4"
-    [ $rc -ne 0 ] && [ $rc -ne 124 ] && [ $rc -lt 128 ] && grep -q "^hbmesh: PE .*$5" "$1" && grep -q "^hbmesh: PE .*$6" "$1" &&
+    [ $rc -ne 0 ] && [ $rc -ne 124 ] && [ $rc -lt 128 ] && grep -qE "^hbmesh: PE .*$5" "$1" && grep -qE "^hbmesh: PE .*$6" "$1" &&
         return
     echo "FAIL $2: PE 0 $3, others $4: status $rc: $(head -3 "$1")" >> failures
 }
