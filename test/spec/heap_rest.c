@@ -51,7 +51,7 @@ static void test_large_at_once(void)
     CHECK_NUM(committed(block, 8 * MIB), (size_t)0, "bytes of a large block that was freed");
 }
 
-/* Not more than 128 MiB, an eighth of the heap, stay for a while. */
+/* Not more than 128 MiB stay for a while. */
 static void test_not_too_much(void)
 {
     unsigned char *block[BLOCKS];
