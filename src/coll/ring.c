@@ -161,14 +161,14 @@ static void publish(struct hm_sync *s, const struct hm_ring_slot *head, const vo
 
 static void be_through(struct hm_sync *s) { __atomic_store_n(&s->own->ring.taken, s->ring.count, __ATOMIC_RELEASE); }
 
-/* What the next meeting compares. */
-static void note(struct hm_sync *s, size_t bytes, int root, bool in_slots, const char *call)
+/* Announces it, and notes it for the next meeting, which compares. */
+static void announce(struct hm_sync *s, const struct hm_purpose *purpose, const char *call)
 {
-    uint64_t what = bytes + ((uint64_t)(uint32_t)root * 2 + in_slots) * 0x9e3779b97f4a7c15ull;
-    uint64_t digest = (s->ring.digest + what) * 0xff51afd7ed558ccdull;
+    hm_sync_announce(s, purpose, call);
+    uint64_t digest = (s->ring.digest + s->last_hash) * 0xff51afd7ed558ccdull;
     s->ring.digest = (digest ^ digest >> 32) | 1; /* not 0 */
-    s->ring.size = bytes;
-    s->ring.root = root;
+    s->ring.size = purpose->size;
+    s->ring.root = purpose->root;
     s->ring.call = call;
 }
 
@@ -183,9 +183,8 @@ void hm_ring_send(struct hm_team *team, const void *source, size_t bytes, bool i
     struct hm_purpose purpose = purpose_of(bytes, team->me, in_slots);
     struct hm_ring_slot head = {.size = bytes, .root = team->me, .in_slots = in_slots, .readers = (uint32_t)s->size - 1};
     const char *from = source;
-    hm_sync_announce(s, &purpose, call);
+    announce(s, &purpose, call);
     if (!s->meeting->ring_used) s->meeting->ring_used = 1;
-    note(s, bytes, team->me, in_slots, call);
     if (!in_slots) {
         publish(s, &head, NULL, 0, call);
         return;
@@ -279,8 +278,7 @@ void hm_ring_receive(struct hm_team *team, void *dest, const void *source, size_
     struct hm_sync *s = &team->sync;
     struct hm_purpose purpose = purpose_of(bytes, root, in_slots);
     char *to = dest;
-    hm_sync_announce(s, &purpose, call);
-    note(s, bytes, root, in_slots, call);
+    announce(s, &purpose, call);
     if (!in_slots) {
         struct hm_ring_slot *slot = await_slot(s, &purpose, call);
         hm_move_in(dest, hm_member_at(team, root, source, bytes, call, "source"), bytes);

@@ -60,16 +60,10 @@ int hm_span_missing(const struct hm_sync *s, int *missing);
 
 HM_INLINE int hm_span_here(const struct hm_span *span) { return span->group[span->mine].size; }
 HM_INLINE bool hm_span_is_here(const struct hm_span *span, int i) { return span->group_of[i] == span->mine; }
-/* World number of the i-th member on this machine. */
-HM_INLINE int hm_span_world_here(const struct hm_sync *s, int i)
-{
-    return hm_sync_world(s, s->span->at[s->span->group[s->span->mine].first + i]);
-}
-
-/* The PE of the i-th member of this machine, whether it has opened its place already or not. */
+/* World number of the i-th member on this machine, whether it has opened its place already or not. */
 HM_INLINE int hm_sync_world_here(const struct hm_sync *s, int i)
 {
-    return s->span ? hm_span_world_here(s, i) : hm_sync_world(s, i);
+    return hm_sync_world(s, s->span ? s->span->at[s->span->group[s->span->mine].first + i] : i);
 }
 
 /* Places in the work memory of a leader. */

@@ -19,7 +19,8 @@
 #include "core/wait.h"
 #include "core/world.h"
 
-enum { NAP_LEAST_NS = 50000, NAP_MOST_NS = 10000000, WATCH_NS = 10000000, HALT_LOOK_NS = 50000000, SPIN = 200, SHORT_NAPS = 40, SHORT_NAP_NS = 2000, SHORT_NAP_MOST_NS = 50000, HALT_S = 1 };
+enum { SPIN = 200, SHORT_NAPS = 40, SHORT_NAP_NS = 2000, NAP_LEAST_NS = 50000, NAP_MOST_NS = 10000000 };
+enum { WATCH_NS = 10000000, HALT_LOOK_NS = 50000000, HALT_S = 1 };
 enum { SHOW_STEPS = 512, TELL_STEPS = 16, SHOWN_MOST = 4 };
 #define SAY_AFTER_NS 2000000000ull
 #define ASK_AFTER_NS 1000000000ull
@@ -178,7 +179,8 @@ static uint64_t nap_ns(const struct hm_stream_op *list)
 }
 
 /* With cores to spare a few looks come first, then some milliseconds of short naps: to announce oneself and to be woken takes
- * longer than most waits. One more look comes behind the announcement. `seen`, `seq`: of `came` and of the bell, before the last look. */
+ * longer than most waits. One more look comes behind the announcement. `seen`, `seq`: of `came` and of the bell, before the
+ * last look. */
 static void rest(const struct hm_stream_op *list, uint32_t seen, uint32_t seq, unsigned *idle)
 {
     unsigned n = (*idle)++, spins = hm_world.oversubscribed ? 0 : SPIN;
@@ -187,8 +189,7 @@ static void rest(const struct hm_stream_op *list, uint32_t seen, uint32_t seq, u
         return;
     }
     if (n - spins < SHORT_NAPS) {
-        uint64_t nap = n - spins < 6 ? (uint64_t)SHORT_NAP_NS << (n - spins) : SHORT_NAP_MOST_NS;
-        hm_futex_wait(&came, seen, nap < SHORT_NAP_MOST_NS ? nap : SHORT_NAP_MOST_NS);
+        hm_futex_wait(&came, seen, n - spins < 5 ? (uint64_t)SHORT_NAP_NS << (n - spins) : NAP_LEAST_NS);
         return;
     }
     if (!take_post(list)) hm_futex_wait(&hm_wait_own_bell()->seq, seq, nap_ns(list));
