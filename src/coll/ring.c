@@ -12,7 +12,6 @@
  * one has come to something else; and in the end by the next meeting, which compares all that was broadcast before it. */
 #include "coll/ring.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -217,14 +216,10 @@ void hm_ring_await_readers(struct hm_team *team, const char *call)
 
 static HM_COLD void disagree(const struct hm_sync *s, const struct hm_ring_slot *slot, const char *call)
 {
-    char me[16], other[16], what_mine[96], what_other[96];
     struct hm_purpose theirs = purpose_of(slot->size, slot->root, slot->in_slots);
     if (!hm_world_claim_report()) hm_world_die_silently(); /* several members may find the same */
-    snprintf(me, sizeof me, "PE %d", hm_world.pe);
-    snprintf(other, sizeof other, "PE %d", (unsigned)slot->root < (unsigned)s->size ? hm_sync_world(s, slot->root) : -1);
-    hm_sync_describe(&s->last, call, what_mine, sizeof what_mine);
-    hm_sync_describe(&theirs, "", what_other, sizeof what_other);
-    hm_sync_die_disagreed(me, what_mine, other, what_other, call);
+    int other = (unsigned)slot->root < (unsigned)s->size ? hm_sync_world(s, slot->root) : -1;
+    hm_sync_die_between(hm_world.pe, &s->last, call, other, &theirs, "", call);
 }
 
 static bool has_come(const struct hm_ring_slot *slot, uint64_t number)

@@ -26,21 +26,13 @@ static struct hm_stream_op *turn_of[HM_TEAM_SLOTS];
 
 /* --- who came for what --- */
 
-static HM_COLD void describe(const struct hm_stream_member *m, char *text, size_t size)
-{
-    char call[sizeof m->call];
-    snprintf(call, sizeof call, "%.*s", (int)sizeof m->call - 1, m->call);
-    hm_sync_describe(&m->purpose, call, text, size);
-}
-
 static HM_COLD void disagree(const struct hm_stream_op *op, const struct hm_stream_member *theirs, int their_pe)
 {
-    char who[16], who_other[16], what[96], what_other[96];
-    snprintf(who, sizeof who, "PE %d", hm_world.pe);
-    snprintf(who_other, sizeof who_other, "PE %d", their_pe);
-    describe(&op->team->sync.own->stream, what, sizeof what);
-    describe(theirs, what_other, sizeof what_other);
-    hm_sync_die_disagreed(who, what, who_other, what_other, op->call);
+    const struct hm_stream_member *mine = &op->team->sync.own->stream;
+    char name[sizeof mine->call], name_other[sizeof theirs->call]; /* theirs may be half written */
+    snprintf(name, sizeof name, "%.*s", (int)sizeof name - 1, mine->call);
+    snprintf(name_other, sizeof name_other, "%.*s", (int)sizeof name_other - 1, theirs->call);
+    hm_sync_die_between(hm_world.pe, &mine->purpose, name, their_pe, &theirs->purpose, name_other, op->call);
 }
 
 static HM_COLD void disagree_here(const struct hm_stream_op *op)

@@ -203,6 +203,17 @@ void hm_sync_die_disagreed(const char *who, const char *what, const char *who_ot
            who, what, who_other, what_other);
 }
 
+void hm_sync_die_between(int pe, const struct hm_purpose *purpose, const char *name, int other,
+                         const struct hm_purpose *purpose_other, const char *name_other, const char *call)
+{
+    char who[16], who_other[16], what[96], what_other[96];
+    snprintf(who, sizeof who, "PE %d", pe);
+    snprintf(who_other, sizeof who_other, "PE %d", other);
+    hm_sync_describe(purpose, name, what, sizeof what);
+    hm_sync_describe(purpose_other, name_other, what_other, sizeof what_other);
+    hm_sync_die_disagreed(who, what, who_other, what_other, call);
+}
+
 /* Who has come back from a broadcast and met somebody who has not been in it, or in another one. */
 static void append_broadcast(const struct hm_member *m, char *text, size_t size)
 {
@@ -238,13 +249,9 @@ void hm_sync_find_disagreement(const struct hm_sync *s, uint32_t hash, const cha
 
 static HM_COLD void disagree_with(const struct hm_sync *s, const struct hm_member *theirs, const char *call)
 {
-    char who_mine[16], who_other[16], what_mine[96], what_other[96];
     if (!hm_world_claim_report()) hm_world_die_silently(); /* the other may find the same */
-    snprintf(who_mine, sizeof who_mine, "PE %u", s->own->world_pe);
-    snprintf(who_other, sizeof who_other, "PE %u", theirs->world_pe);
-    hm_sync_describe(&s->own->purpose, s->own->call, what_mine, sizeof what_mine);
-    hm_sync_describe(&theirs->purpose, theirs->call, what_other, sizeof what_other);
-    hm_sync_die_disagreed(who_mine, what_mine, who_other, what_other, call);
+    hm_sync_die_between((int)s->own->world_pe, &s->own->purpose, s->own->call, (int)theirs->world_pe, &theirs->purpose,
+                        theirs->call, call);
 }
 
 static uint32_t epoch_of(const struct hm_member *m)

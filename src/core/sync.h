@@ -204,5 +204,8 @@ void hm_sync_find_disagreement(const struct hm_sync *s, uint32_t hash, const cha
 void hm_sync_describe(const struct hm_purpose *p, const char *name, char *text, size_t size);
 HM_NORETURN void hm_sync_die_disagreed(const char *who, const char *what, const char *who_other,
                                        const char *what_other, const char *call);
+/* The same of two PEs: what each has come for, and by which call. */
+HM_NORETURN HM_COLD void hm_sync_die_between(int pe, const struct hm_purpose *purpose, const char *name, int other,
+                                             const struct hm_purpose *purpose_other, const char *name_other, const char *call);
 
 #endif
