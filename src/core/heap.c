@@ -5,7 +5,12 @@
  * for ever: its range can grow and shrink where it hangs. So a block that is taken is one record put in at most,
  * and one that is freed is at most two taken out.
  *
- * Placement is first fit by address: it keeps the top low, and all PEs agree on it without talking. */
+ * Placement is first fit by address: it keeps the top low, and all PEs agree on it without talking.
+ *
+ * The last blocks that were freed are kept, apart from what else is free: a further block of just such a length takes the
+ * place of one as it is, and the tree is left alone. As soon as something else is asked for, or they become too many, they
+ * are joined to the free ranges, so first fit sees all that is free. Nobody outside can tell but by the place: what they
+ * lie on is free in all that is said of pages, top and sums. */
 #include "core/heap.h"
 
 #include <stdlib.h>
@@ -14,10 +19,12 @@
 #define NIL 0u /* record 0 is never used: its `largest` of 0 saves the tests for empty subtrees */
 #define LINE_FROM ((size_t)64 << 10)
 #define PAGE_FROM ((size_t)2 << 20)
+#define IS_KEPT SIZE_MAX /* as `asked`: no block, and no free range yet */
+enum { KEPT = 32, SEEN_BITS = 8 };
 
 struct record {
     size_t offset, bytes; /* bytes: a multiple of HM_HEAP_MIN_ALIGN */
-    size_t asked;         /* 0: free */
+    size_t asked;         /* 0: free; or IS_KEPT */
     size_t largest;       /* bytes of the largest free range in this subtree */
     long hints;
     uint32_t left, right; /* `left` also links the unused records */
@@ -31,9 +38,16 @@ struct hm_heap {
     unsigned shift; /* log2 of page */
     struct record *record;
     uint32_t records, root, unused, unused_count;
-    uint32_t looked_up; /* the last record that hm_heap_length gave */
+    uint32_t seen[1 << SEEN_BITS]; /* by where a block begins: what most likely is its record */
+    struct kept {
+        size_t bytes;
+        uint32_t record;
+    } kept[KEPT];
+    unsigned kept_count;
+    size_t top; /* behind the last page that a block touches */
     size_t dirty_from, dirty_to; /* pages where blocks came or went since the last page_changes */
     uint64_t *touched;           /* a bit for each page that a block touches */
+    uint16_t *ends;              /* of each page: how many blocks begin or end there; no other block touches one between */
     uint64_t *held;              /* the same, as the owner of the pages has been told */
     uint64_t *old;               /* free and yet held already at the last hm_heap_pages_rested */
     size_t resting;              /* pages that are free and held */
@@ -209,20 +223,49 @@ static uint32_t records_join(struct hm_heap *h, uint32_t a, uint32_t b)
     return above;
 }
 
-/* Block `i` is free from now on. */
-static uint32_t record_free(struct hm_heap *h, uint32_t i)
+/* Block `i` becomes a free range, or part of one. */
+static void record_free(struct hm_heap *h, uint32_t i)
 {
     struct record *r = &h->record[i];
     uint32_t before = r->before, behind = r->behind;
     bool joins_before = before != NIL && !h->record[before].asked, joins_behind = behind != NIL && !h->record[behind].asked;
-    h->free_bytes += r->bytes;
     if (joins_behind) i = records_join(h, i, behind);
     if (joins_before) i = records_join(h, before, i);
-    if (joins_before || joins_behind) return i;
+    if (joins_before || joins_behind) return;
     r->asked = 0;
     r->hints = 0;
     tree_update(h, i);
-    return i;
+}
+
+static bool is_block(const struct record *r) { return r->asked != 0 && r->asked != IS_KEPT; }
+
+/* --- freed blocks that are kept --- */
+
+static void kept_join(struct hm_heap *h)
+{
+    for (unsigned k = 0; k < h->kept_count; k++) record_free(h, h->kept[k].record);
+    h->kept_count = 0;
+}
+
+static void kept_put(struct hm_heap *h, uint32_t i)
+{
+    struct record *r = &h->record[i];
+    if (h->kept_count == KEPT) kept_join(h);
+    h->kept[h->kept_count++] = (struct kept){r->bytes, i};
+    r->asked = IS_KEPT;
+    r->hints = 0;
+}
+
+/* The last one of just this length at a place that suits, or NIL. */
+static uint32_t kept_take(struct hm_heap *h, size_t bytes, size_t align)
+{
+    for (unsigned k = h->kept_count; k-- > 0;) {
+        uint32_t i = h->kept[k].record;
+        if (h->kept[k].bytes != bytes || ((h->record[i].offset + h->phase) & (align - 1)) != 0) continue;
+        h->kept[k] = h->kept[--h->kept_count];
+        return i;
+    }
+    return NIL;
 }
 
 /* --- pages --- */
@@ -236,14 +279,6 @@ static inline uint64_t bits_in(size_t word, size_t from, size_t to)
     return bits;
 }
 
-/* Most often they are one run; the compiler may not use the instruction that counts. */
-static inline size_t bits_count(uint64_t bits)
-{
-    if (bits == 0) return 0;
-    int low = __builtin_ctzll(bits), n = 64 - __builtin_clzll(bits) - low;
-    return bits >> low == ~(uint64_t)0 >> (64 - n) ? (size_t)n : (size_t)__builtin_popcountll(bits);
-}
-
 /* Some of [from, to) may have changed. */
 static void pages_dirty(struct hm_heap *h, size_t from, size_t to)
 {
@@ -252,76 +287,101 @@ static void pages_dirty(struct hm_heap *h, size_t from, size_t to)
     if (none || to > h->dirty_to) h->dirty_to = to;
 }
 
-/* Words from `first` to `last` - 1 whose pages are held, all of them. */
-static bool all_held(const struct hm_heap *h, size_t first, size_t last)
+/* Most often pages that come and go are held, all of them: then words in between are of one kind. */
+static bool are_held(const struct hm_heap *h, size_t from, size_t to)
 {
-    uint64_t all = ~(uint64_t)0;
-    for (size_t w = first; w < last; w++) all &= h->held[w];
+    const uint64_t *held = h->held;
+    size_t w = from / 64, last = (to - 1) / 64;
+    uint64_t all = held[w] | ~bits_in(w, from, to);
+    if (w == last) return all == ~(uint64_t)0;
+    all &= held[last] | ~bits_in(last, from, to);
+    for (w++; w + 4 <= last; w += 4) all &= held[w] & held[w + 1] & held[w + 2] & held[w + 3];
+    for (; w < last; w++) all &= held[w];
     return all == ~(uint64_t)0;
 }
 
-static void word_take(struct hm_heap *h, size_t w, uint64_t bits)
+static void bits_set(uint64_t *word, size_t from, size_t to)
 {
-    uint64_t rested = bits & ~h->touched[w] & h->held[w];
-    if (rested) h->resting -= bits_count(rested);
-    if (rested) h->woken = true;
-    if (bits & ~h->held[w]) h->has_new = true;
-    h->touched[w] |= bits;
-}
-
-static void word_free(struct hm_heap *h, size_t w, uint64_t bits)
-{
-    h->touched[w] &= ~bits;
-    h->old[w] &= ~bits;
-    h->resting += bits_count(bits & h->held[w]);
-}
-
-/* Many pages, words of which are of one kind: no block touched any of them, and most often all rested. */
-static void words_take(struct hm_heap *h, size_t first, size_t last)
-{
-    if (!all_held(h, first, last)) {
-        for (size_t w = first; w < last; w++) word_take(h, w, ~(uint64_t)0);
-        return;
-    }
-    h->resting -= (last - first) * 64;
-    h->woken = true;
-    memset(&h->touched[first], 0xff, (last - first) * sizeof *h->touched);
-}
-
-static void words_free(struct hm_heap *h, size_t first, size_t last)
-{
-    if (!all_held(h, first, last)) {
-        for (size_t w = first; w < last; w++) word_free(h, w, ~(uint64_t)0);
-        return;
-    }
-    h->resting += (last - first) * 64;
-    memset(&h->touched[first], 0, (last - first) * sizeof *h->touched);
-    memset(&h->old[first], 0, (last - first) * sizeof *h->old);
-}
-
-static void pages_take(struct hm_heap *h, size_t offset, size_t bytes)
-{
-    size_t from = offset >> h->shift, to = ((offset + bytes - 1) >> h->shift) + 1;
-    pages_dirty(h, from, to);
     size_t first = from / 64, last = (to - 1) / 64;
-    word_take(h, first, bits_in(first, from, to));
-    if (last > first + 1) words_take(h, first + 1, last);
-    if (last > first) word_take(h, last, bits_in(last, from, to));
+    word[first] |= bits_in(first, from, to);
+    if (last > first + 1) memset(&word[first + 1], 0xff, (last - first - 1) * sizeof *word);
+    if (last > first) word[last] |= bits_in(last, from, to);
 }
 
-/* Of the pages of [offset, offset + bytes) those that lie in the free range `r` as a whole. */
-static void pages_free(struct hm_heap *h, size_t offset, size_t bytes, const struct record *r)
+static void bits_clear(uint64_t *word, size_t from, size_t to)
 {
-    size_t from = offset >> h->shift, to = ((offset + bytes - 1) >> h->shift) + 1;
-    size_t first = (r->offset + h->page - 1) >> h->shift, end = (r->offset + r->bytes) >> h->shift;
-    if (from < first) from = first;
-    if (to > end) to = end;
+    size_t first = from / 64, last = (to - 1) / 64;
+    word[first] &= ~bits_in(first, from, to);
+    if (last > first + 1) memset(&word[first + 1], 0, (last - first - 1) * sizeof *word);
+    if (last > first) word[last] &= ~bits_in(last, from, to);
+}
+
+/* How many of [from, to) are held. */
+static size_t count_held(const struct hm_heap *h, size_t from, size_t to)
+{
+    size_t n = 0;
+    if (are_held(h, from, to)) return to - from;
+    for (size_t w = from / 64; w * 64 < to; w++) n += (size_t)__builtin_popcountll(h->held[w] & bits_in(w, from, to));
+    return n;
+}
+
+/* No block touched any of these pages, and one does now. */
+static void pages_take(struct hm_heap *h, size_t from, size_t to)
+{
     if (from >= to) return;
+    size_t rested = count_held(h, from, to);
+    h->resting -= rested;
+    if (rested) h->woken = true;
+    if (rested < to - from) h->has_new = true;
+    bits_set(h->touched, from, to);
     pages_dirty(h, from, to);
-    first = from / 64, end = (to - 1) / 64;
-    word_free(h, first, bits_in(first, from, to));
-    if (end > first + 1) words_free(h, first + 1, end);
-    if (end > first) word_free(h, end, bits_in(end, from, to));
+    if (to > h->top) h->top = to;
+}
+
+/* Behind the last page before `to` that a block touches; none at or behind `to` is touched. */
+static size_t touched_end(const struct hm_heap *h, size_t to)
+{
+    for (size_t w = to / 64 + 1; w-- > 0;)
+        if (h->touched[w]) return w * 64 + 64 - (size_t)__builtin_clzll(h->touched[w]);
+    return 0;
+}
+
+static void pages_free(struct hm_heap *h, size_t from, size_t to)
+{
+    if (from >= to) return;
+    h->resting += count_held(h, from, to);
+    bits_clear(h->touched, from, to);
+    bits_clear(h->old, from, to);
+    pages_dirty(h, from, to);
+    if (to == h->top) h->top = touched_end(h, from);
+}
+
+static void block_comes(struct hm_heap *h, size_t offset, size_t bytes)
+{
+    size_t first = offset >> h->shift, last = (offset + bytes - 1) >> h->shift;
+    size_t from = h->ends[first]++ ? first + 1 : first, to = last + 1;
+    if (last != first && h->ends[last]++) to--;
+    pages_take(h, from, to);
+}
+
+static void block_goes(struct hm_heap *h, size_t offset, size_t bytes)
+{
+    size_t first = offset >> h->shift, last = (offset + bytes - 1) >> h->shift;
+    size_t from = --h->ends[first] ? first + 1 : first, to = last + 1;
+    if (last != first && --h->ends[last]) to--;
+    pages_free(h, from, to);
+}
+
+/* It was `before` bytes long and is `bytes` from now on. */
+static void block_changes(struct hm_heap *h, size_t offset, size_t before, size_t bytes)
+{
+    size_t first = offset >> h->shift, old = (offset + before - 1) >> h->shift, new = (offset + bytes - 1) >> h->shift;
+    if (old == new) return;
+    bool others_at_old = old != first && --h->ends[old], others_at_new = new != first && h->ends[new]++;
+    if (new > old)
+        pages_take(h, old + 1, others_at_new ? new : new + 1);
+    else
+        pages_free(h, new + 1, others_at_old ? old : old + 1);
 }
 
 /* --- the interface --- */
@@ -336,7 +396,8 @@ struct hm_heap *hm_heap_open(size_t size, size_t page)
     h->held = calloc(size / page / 64 + 1, sizeof *h->held);
     h->touched = calloc(size / page / 64 + 1, sizeof *h->touched);
     h->old = calloc(size / page / 64 + 1, sizeof *h->old);
-    if (h->held == NULL || h->touched == NULL || h->old == NULL || records_reserve(h, 1) != 0) {
+    h->ends = calloc(size / page + 1, sizeof *h->ends);
+    if (h->held == NULL || h->touched == NULL || h->old == NULL || h->ends == NULL || records_reserve(h, 1) != 0) {
         hm_heap_close(h);
         return NULL;
     }
@@ -351,6 +412,7 @@ void hm_heap_close(struct hm_heap *h)
     free(h->held);
     free(h->touched);
     free(h->old);
+    free(h->ends);
     free(h->record);
     free(h);
 }
@@ -395,26 +457,44 @@ static size_t block_align(const struct hm_heap *h, size_t bytes, size_t align)
     return align;
 }
 
-/* A block comes to lie in free range `i`, which goes on as what is left of it: behind the block, or else before it. */
-static void range_take(struct hm_heap *h, uint32_t i, size_t at, size_t bytes, size_t asked)
+/* A block comes to lie in free range `i`, which goes on as what is left of it: behind the block, or else before it. Gives the
+ * block's record. */
+static uint32_t range_take(struct hm_heap *h, uint32_t i, size_t at, size_t bytes, size_t asked)
 {
     struct record *r = &h->record[i];
     size_t from = r->offset, end = from + r->bytes;
-    h->free_bytes -= bytes;
+    uint32_t block = i;
     if (at + bytes < end) {
         r->offset = at + bytes;
         r->bytes = end - r->offset;
         tree_update(h, i);
-        uint32_t block = record_put(h, at, bytes, asked, i);
+        block = record_put(h, at, bytes, asked, i);
         if (from < at) record_put(h, from, at - from, 0, block);
     } else if (from < at) {
         r->bytes = at - from;
         tree_update(h, i);
-        record_put(h, at, bytes, asked, r->behind);
+        block = record_put(h, at, bytes, asked, r->behind);
     } else {
         r->asked = asked;
         tree_update(h, i);
     }
+    return block;
+}
+
+/* A block in free memory that was not kept: its record, or NIL. */
+static uint32_t block_put(struct hm_heap *h, size_t bytes, size_t align, size_t asked)
+{
+    size_t guarded = bytes + h->guard;
+    uint32_t i = first_fit(h, h->root, guarded, align);
+    if (i == NIL && h->guard) i = first_fit(h, h->root, guarded = bytes, align);
+    if (i == NIL || records_reserve(h, 2) != 0) return NIL;
+    return range_take(h, i, aligned_from(h, h->record[i].offset, align), guarded, asked);
+}
+
+/* A list of what was looked for last is a table of what comes next: blocks are freed by where they begin. */
+static uint32_t *seen_at(struct hm_heap *h, size_t offset)
+{
+    return &h->seen[offset * 0x9e3779b97f4a7c15u >> (64 - SEEN_BITS)];
 }
 
 size_t hm_heap_alloc(struct hm_heap *h, size_t asked, size_t align)
@@ -423,26 +503,29 @@ size_t hm_heap_alloc(struct hm_heap *h, size_t asked, size_t align)
     if (asked == 0 || asked > h->size || align > h->size) return HM_HEAP_NONE;
     size_t bytes = hm_round_up(asked, HM_HEAP_MIN_ALIGN);
     align = block_align(h, bytes, align);
-    uint32_t i = first_fit(h, h->root, bytes + h->guard, align);
-    if (i != NIL)
-        bytes += h->guard;
-    else if (h->guard)
-        i = first_fit(h, h->root, bytes, align);
-    if (i == NIL || records_reserve(h, 2) != 0) return HM_HEAP_NONE;
-
-    size_t at = aligned_from(h, h->record[i].offset, align);
-    range_take(h, i, at, bytes, asked);
-    pages_take(h, at, bytes);
-    return at;
+    uint32_t i = kept_take(h, bytes, align);
+    if (i != NIL) {
+        h->record[i].asked = asked;
+    } else {
+        kept_join(h);
+        i = block_put(h, bytes, align, asked);
+        if (i == NIL) return HM_HEAP_NONE;
+    }
+    struct record *r = &h->record[i];
+    h->free_bytes -= r->bytes;
+    *seen_at(h, r->offset) = i;
+    block_comes(h, r->offset, r->bytes);
+    return r->offset;
 }
 
 /* The record of the block that begins at `offset`, or NIL. */
-static uint32_t block_at(const struct hm_heap *h, size_t offset)
+static uint32_t block_at(struct hm_heap *h, size_t offset)
 {
-    const struct record *last = &h->record[h->looked_up];
-    if (last->offset == offset && last->asked) return h->looked_up;
-    uint32_t i = offset < h->size ? tree_find(h, offset) : NIL;
-    return i != NIL && h->record[i].asked && h->record[i].offset == offset ? i : NIL;
+    uint32_t *seen = seen_at(h, offset), i = *seen;
+    if (h->record[i].offset == offset && is_block(&h->record[i])) return i;
+    i = offset < h->size ? tree_find(h, offset) : NIL;
+    if (i == NIL || h->record[i].offset != offset || !is_block(&h->record[i])) return NIL;
+    return *seen = i;
 }
 
 int hm_heap_free(struct hm_heap *h, size_t offset)
@@ -450,8 +533,12 @@ int hm_heap_free(struct hm_heap *h, size_t offset)
     uint32_t i = block_at(h, offset);
     if (i == NIL) return -ENOENT;
     size_t bytes = h->record[i].bytes;
-    i = record_free(h, i);
-    pages_free(h, offset, bytes, &h->record[i]);
+    h->free_bytes += bytes;
+    block_goes(h, offset, bytes);
+    if (h->guard)
+        record_free(h, i); /* under --check: a place is taken again as late as may be */
+    else
+        kept_put(h, i);
     return 0;
 }
 
@@ -488,6 +575,7 @@ int hm_heap_resize(struct hm_heap *h, size_t offset, size_t asked)
     h->starved = false;
     uint32_t i = block_at(h, offset);
     if (i == NIL) return -ENOENT;
+    kept_join(h); /* there may be room behind this block */
     if (asked == 0 || asked > h->size) return -ENOMEM;
     size_t bytes = hm_round_up(asked, HM_HEAP_MIN_ALIGN), end = room_end(h, &h->record[i]);
     if (bytes > end - offset) return -ENOMEM;
@@ -495,8 +583,7 @@ int hm_heap_resize(struct hm_heap *h, size_t offset, size_t asked)
     if (bytes + h->guard <= end - offset) bytes += h->guard;
     size_t before = h->record[i].bytes;
     block_resize(h, i, end, bytes, asked);
-    if (bytes > before) pages_take(h, offset, bytes);
-    if (bytes < before) pages_free(h, offset, before, &h->record[h->record[i].behind]);
+    block_changes(h, offset, before, bytes);
     return 0;
 }
 
@@ -509,7 +596,7 @@ bool hm_heap_find(const struct hm_heap *h, size_t offset, size_t *first, size_t 
 {
     if (offset >= h->size) return false;
     const struct record *r = &h->record[tree_find(h, offset)];
-    if (offset - r->offset >= r->asked) return false;
+    if (!is_block(r) || offset - r->offset >= r->asked) return false;
     *first = r->offset;
     *bytes = r->asked;
     return true;
@@ -519,8 +606,8 @@ bool hm_heap_before(const struct hm_heap *h, size_t offset, size_t *first, size_
 {
     if (offset >= h->size) offset = h->size - 1;
     const struct record *r = &h->record[tree_find(h, offset)];
-    if (!r->asked) r = &h->record[r->before];
-    if (!r->asked) return false;
+    while (!is_block(r) && r != &h->record[NIL]) r = &h->record[r->before];
+    if (!is_block(r)) return false;
     *first = r->offset;
     *bytes = r->asked;
     return true;
@@ -528,8 +615,7 @@ bool hm_heap_before(const struct hm_heap *h, size_t offset, size_t *first, size_
 
 size_t hm_heap_length(struct hm_heap *h, size_t offset)
 {
-    h->looked_up = block_at(h, offset);
-    return h->record[h->looked_up].asked; /* of record NIL: 0 */
+    return h->record[block_at(h, offset)].asked; /* of record NIL: 0 */
 }
 
 void hm_heap_set_hints(struct hm_heap *h, size_t offset, long hints)
@@ -538,16 +624,12 @@ void hm_heap_set_hints(struct hm_heap *h, size_t offset, long hints)
     if (i != NIL) h->record[i].hints = hints;
 }
 
-long hm_heap_hints(const struct hm_heap *h, size_t offset)
+long hm_heap_hints(struct hm_heap *h, size_t offset)
 {
     return h->record[block_at(h, offset)].hints;
 }
 
-size_t hm_heap_top(const struct hm_heap *h)
-{
-    const struct record *last = &h->record[h->record[NIL].before];
-    return last->asked ? h->size : power_up(last->offset, h->page);
-}
+size_t hm_heap_top(const struct hm_heap *h) { return h->top << h->shift; }
 
 size_t hm_heap_free_bytes(const struct hm_heap *h)
 {
@@ -611,6 +693,7 @@ void hm_heap_page_changes_in(struct hm_heap *h, size_t offset, size_t bytes, hm_
 
 void hm_heap_page_changes(struct hm_heap *h, hm_heap_visit *visit, void *arg)
 {
+    if (h->dirty_from == h->dirty_to) return;
     tell_changes(h, h->dirty_from, h->dirty_to, visit, arg);
     h->dirty_from = h->dirty_to = 0;
     h->has_new = false;
@@ -639,6 +722,8 @@ struct walk {
     const char *why;
     size_t end, free_bytes; /* of the records so far, in order */
     uint32_t count, last;
+    unsigned kept;
+    size_t top;
     bool free; /* the record before was free */
 };
 
@@ -650,7 +735,7 @@ static const char *record_wrong(const struct walk *w, const struct record *r, ui
         return "a length that is no multiple of the least alignment";
     if (r->bytes > w->heap->size - r->offset) return "a record that ends behind the heap";
     size_t asked = hm_round_up(r->asked, HM_HEAP_MIN_ALIGN);
-    if (r->asked && r->bytes != asked && r->bytes != asked + w->heap->guard)
+    if (is_block(r) && r->bytes != asked && r->bytes != asked + w->heap->guard)
         return "a block not as long as asked";
     if (!r->asked && w->free) return "two free ranges that were not joined";
     if (r->largest != largest_of(all, r)) return "a wrong largest range";
@@ -672,9 +757,20 @@ static void walk_tree(struct walk *w, uint32_t i)
     w->last = i;
     w->end = r->offset + r->bytes;
     w->free = !r->asked;
-    w->free_bytes += r->asked ? 0 : r->bytes;
+    w->free_bytes += is_block(r) ? 0 : r->bytes;
+    w->kept += r->asked == IS_KEPT;
+    if (is_block(r)) w->top = power_up(w->end, w->heap->page);
     w->count++;
     walk_tree(w, r->right);
+}
+
+static bool kept_are_marked(const struct hm_heap *h)
+{
+    for (unsigned k = 0; k < h->kept_count; k++) {
+        const struct record *r = &h->record[h->kept[k].record];
+        if (r->asked != IS_KEPT || r->bytes != h->kept[k].bytes) return false;
+    }
+    return true;
 }
 
 bool hm_heap_valid(const struct hm_heap *h, const char **why)
@@ -687,6 +783,8 @@ bool hm_heap_valid(const struct hm_heap *h, const char **why)
     if (w.why == NULL && (h->record[NIL].before != w.last || h->record[w.last].behind != NIL)) w.why = "a list that goes on";
     if (w.why == NULL && w.end != h->size) w.why = "records that end before the heap does";
     if (w.why == NULL && w.free_bytes != h->free_bytes) w.why = "a wrong sum of free bytes";
+    if (w.why == NULL && (w.kept != h->kept_count || !kept_are_marked(h))) w.why = "a freed block that is kept nowhere";
+    if (w.why == NULL && w.top != h->top << h->shift) w.why = "a wrong top";
     if (w.why == NULL && unused != h->unused_count) w.why = "a wrong number of unused records";
     if (w.why == NULL && w.count + unused + 1 != h->records) w.why = "a record that is lost";
     if (w.why == NULL && h->record[NIL].largest != 0) w.why = "record 0 is in use";

@@ -21,8 +21,9 @@ void hm_heap_set_guard(struct hm_heap *heap, size_t bytes);
 void hm_heap_set_phase(struct hm_heap *heap, size_t phase);
 
 /* Offset of a new block of at least `bytes` > 0 bytes, aligned to `align` (power of two, >= 16); HM_HEAP_NONE when it
- * does not fit (or records cannot be had). First/best fit is the implementer's choice; fragments join at free; blocks of
- * at least 64 KiB start on a cache line boundary at least, those of 2 MiB and more on a page. O(log n). */
+ * does not fit (or records cannot be had). It takes the place of one of the last blocks that were freed, if that was just as
+ * long, or else the lowest that fits; blocks of at least 64 KiB start on a cache line boundary at least, those of 2 MiB and more
+ * on a page. O(log n). */
 size_t hm_heap_alloc(struct hm_heap *heap, size_t bytes, size_t align);
 /* 0, or -ENOENT when no block begins there. */
 int hm_heap_free(struct hm_heap *heap, size_t offset);
@@ -35,15 +36,16 @@ bool hm_heap_starved(const struct hm_heap *heap);
 bool hm_heap_find(const struct hm_heap *heap, size_t offset, size_t *first, size_t *bytes);
 /* The same for the last block that begins at or before `offset`, if at most a free range lies between (messages). */
 bool hm_heap_before(const struct hm_heap *heap, size_t offset, size_t *first, size_t *bytes);
-/* A block that begins exactly there: its asked-for length, or 0. To change that block next saves looking it up. */
+/* A block that begins exactly there: its asked-for length, or 0. */
 size_t hm_heap_length(struct hm_heap *heap, size_t offset);
 /* Hints given at allocation travel with the block (realloc keeps them). */
 void hm_heap_set_hints(struct hm_heap *heap, size_t offset, long hints);
-long hm_heap_hints(const struct hm_heap *heap, size_t offset);
+long hm_heap_hints(struct hm_heap *heap, size_t offset);
 
 /* End of the last page that holds a block: 0 when empty. */
 size_t hm_heap_top(const struct hm_heap *heap);
 size_t hm_heap_free_bytes(const struct hm_heap *heap);
+/* Behind an allocation that failed; else what was freed last may not be in it yet. */
 size_t hm_heap_largest(const struct hm_heap *heap);
 
 /* Whole pages that no block touches any more (`freed`) or that a block touches again, as far as the owner of the pages has

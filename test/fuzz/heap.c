@@ -19,6 +19,8 @@
 #define SIZE (PAGES * PAGE)
 #define UNITS (SIZE / UNIT)
 #define SLOTS 512
+#define KEPT 32
+#define IS_KEPT (SLOTS + 1) /* as an owner */
 
 static uint64_t seed, state;
 static long step;
@@ -62,9 +64,11 @@ struct block {
 
 static struct model {
     struct block block[SLOTS];
-    int owner[UNITS]; /* slot + 1, 0: free */
+    int owner[UNITS]; /* slot + 1, 0: free, IS_KEPT */
     bool held[PAGES];
     size_t guard, phase;
+    struct block kept[KEPT]; /* the last that were freed, which are not joined yet */
+    int kept_count;
 } m;
 
 static void model_own(const struct block *b, int owner)
@@ -72,6 +76,37 @@ static void model_own(const struct block *b, int owner)
     for (size_t u = b->offset / UNIT; u < (b->offset + b->extent) / UNIT; u++)
         m.owner[u] = owner;
 }
+
+static void model_join(void)
+{
+    while (m.kept_count > 0) model_own(&m.kept[--m.kept_count], 0);
+}
+
+static void model_keep(const struct block *b)
+{
+    if (m.guard) {
+        model_own(b, 0);
+        return;
+    }
+    if (m.kept_count == KEPT) model_join();
+    m.kept[m.kept_count++] = *b;
+    model_own(b, IS_KEPT);
+}
+
+/* The last kept one of just this length, or HM_HEAP_NONE, and then none is kept any more. */
+static size_t model_take_kept(size_t bytes, size_t align)
+{
+    for (int k = m.kept_count; k-- > 0;) {
+        size_t offset = m.kept[k].offset;
+        if (m.kept[k].extent != bytes || (offset + m.phase) % align != 0) continue;
+        m.kept[k] = m.kept[--m.kept_count];
+        return offset;
+    }
+    model_join();
+    return HM_HEAP_NONE;
+}
+
+static bool is_taken(size_t unit) { return m.owner[unit] && m.owner[unit] != IS_KEPT; }
 
 static size_t free_run(size_t unit)
 {
@@ -98,11 +133,9 @@ static void check_sums(const struct hm_heap *heap)
 {
     size_t sum = 0, largest = 0, top = 0;
     for (size_t u = 0; u < UNITS; u++) {
-        if (m.owner[u]) {
-            top = hm_round_up((u + 1) * UNIT, PAGE);
-            continue;
-        }
-        sum += UNIT;
+        if (is_taken(u)) top = hm_round_up((u + 1) * UNIT, PAGE);
+        if (!is_taken(u)) sum += UNIT;
+        if (m.owner[u]) continue;
         if (u > 0 && !m.owner[u - 1]) continue;
         if (free_run(u) > largest) largest = free_run(u);
     }
@@ -115,7 +148,7 @@ static void check_find(struct hm_heap *heap, size_t offset)
 {
     size_t first = 1, bytes = 1;
     bool found = hm_heap_find(heap, offset, &first, &bytes);
-    int owner = offset < SIZE ? m.owner[offset / UNIT] : 0;
+    int owner = offset < SIZE && is_taken(offset / UNIT) ? m.owner[offset / UNIT] : 0;
     const struct block *b = &m.block[owner ? owner - 1 : 0];
     bool inside = owner && offset - b->offset < b->asked;
     CHECK(found == inside, "offset %zu: found %d, expected %d", offset, found, inside);
@@ -132,10 +165,10 @@ static void check_find(struct hm_heap *heap, size_t offset)
 static void check_before(const struct hm_heap *heap, size_t offset)
 {
     size_t u = (offset < SIZE ? offset : SIZE - 1) / UNIT, first, bytes;
-    while (u > 0 && !m.owner[u])
+    while (u > 0 && !is_taken(u))
         u--;
     bool found = hm_heap_before(heap, offset, &first, &bytes);
-    CHECK(found == (m.owner[u] != 0), "offset %zu: %d", offset, found);
+    CHECK(found == is_taken(u), "offset %zu: %d", offset, found);
     if (!found) return;
     const struct block *b = &m.block[m.owner[u] - 1];
     CHECK(first == b->offset && bytes == b->asked, "%zu+%zu, expected %zu+%zu", first, bytes, b->offset,
@@ -170,7 +203,7 @@ static void check_pages(struct hm_heap *heap)
     for (size_t p = 0; p < PAGES; p++) {
         bool held = false;
         for (size_t u = p * PAGE / UNIT; u < (p + 1) * PAGE / UNIT; u++)
-            held = held || m.owner[u];
+            held = held || is_taken(u);
         CHECK(m.held[p] == held, "page %zu: visited as %d, expected %d", p, m.held[p], held);
     }
 }
@@ -183,12 +216,18 @@ static size_t random_size(void)
     return 1 + below(most[below(HM_COUNT(most))]);
 }
 
+/* Often one that another block had that was freed. */
+static size_t asked_size(void)
+{
+    return m.kept_count > 0 && below(2) ? m.kept[below((size_t)m.kept_count)].extent : random_size();
+}
+
 static void step_alloc(struct hm_heap *heap, int slot)
 {
     struct block *b = &m.block[slot];
-    size_t asked = random_size(), align = UNIT << (below(4) ? 0 : below(7));
-    size_t extent = rounded(asked) + m.guard,
-           expected = asked <= SIZE ? model_place(extent, align) : HM_HEAP_NONE;
+    size_t asked = asked_size(), align = UNIT << (below(4) ? 0 : below(7));
+    size_t extent = rounded(asked) + m.guard, expected = asked <= SIZE ? model_take_kept(extent, align) : HM_HEAP_NONE;
+    if (expected == HM_HEAP_NONE && asked <= SIZE) expected = model_place(extent, align);
     if (expected == HM_HEAP_NONE && asked <= SIZE) {
         extent = rounded(asked);
         expected = model_place(extent, align);
@@ -209,14 +248,15 @@ static void step_free(struct hm_heap *heap, int slot)
     if (b->extent > UNIT) CHECK(hm_heap_free(heap, inside) == -ENOENT, "freed the inside of a block");
     CHECK(hm_heap_free(heap, b->offset) == 0, "block at %zu", b->offset);
     CHECK(hm_heap_free(heap, b->offset) == -ENOENT, "freed twice");
-    model_own(b, 0);
+    model_keep(b);
     b->asked = 0;
 }
 
 static void step_resize(struct hm_heap *heap, int slot)
 {
     struct block *b = &m.block[slot];
-    size_t asked = random_size(), end = (b->offset + b->extent) / UNIT;
+    model_join();
+    size_t asked = asked_size(), end = (b->offset + b->extent) / UNIT;
     size_t room = b->extent + (end < UNITS ? free_run(end) : 0);
     int expected = rounded(asked) <= room ? 0 : -ENOMEM;
     int rc = hm_heap_resize(heap, b->offset, asked);
@@ -280,8 +320,8 @@ static void run_exhaustion(size_t size, size_t block)
         if (i % 4096 == 0) check_valid(heap);
     }
     check_valid(heap);
-    CHECK(hm_heap_largest(heap) == size && hm_heap_top(heap) == 0, "not joined: %zu", hm_heap_largest(heap));
-    CHECK(hm_heap_alloc(heap, size, UNIT) == 0, "all of it in one block");
+    CHECK(hm_heap_free_bytes(heap) == size && hm_heap_top(heap) == 0, "not free: %zu", hm_heap_free_bytes(heap));
+    CHECK(hm_heap_alloc(heap, size, UNIT) == 0, "not joined: %zu", hm_heap_largest(heap));
     hm_heap_close(heap);
     free(at);
 }
@@ -332,7 +372,7 @@ static void run_churn(long steps)
     check_valid(a);
     for (size_t i = 0; i < LIVE; i++)
         if (at[i] != HM_HEAP_NONE) CHECK(hm_heap_free(a, at[i]) == 0, "free %zu", at[i]);
-    CHECK(hm_heap_largest(a) == (size_t)1 << 30, "not joined: %zu", hm_heap_largest(a));
+    CHECK(hm_heap_alloc(a, (size_t)1 << 30, UNIT) == 0, "not joined: %zu", hm_heap_largest(a));
     hm_heap_close(a);
     hm_heap_close(b);
 }
