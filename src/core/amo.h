@@ -75,19 +75,28 @@ HM_INLINE uint64_t hm_amo_do64(enum hm_amo op, void *at, uint64_t value, uint64_
 HM_AMO_ADD_FLOAT(hm_amo_add_f32, float, uint32_t)
 HM_AMO_ADD_FLOAT(hm_amo_add_f64, double, uint64_t)
 
-HM_INLINE uint64_t hm_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size,
-                          int pe, const char *call)
+HM_INLINE uint64_t hm_amo_here(enum hm_amo op, char *at, uint64_t value, uint64_t cond, size_t size, struct hm_bell *bell,
+                               void *addr)
 {
-    const struct hm_peer *peer;
-    char *at = hm_symm_map(addr, size, pe, &peer);
-    if (hm_unlikely(at == NULL || ((uintptr_t)addr & (size - 1)) != 0))
-        return hm_amo_cold(ctx, HM_AMO_WHAT(op, size, pe), addr, value, cond, call);
-    struct hm_bell *bell = peer->bell;
     uint64_t old = size == 8 ? hm_amo_do64(op, at, value, cond) : hm_amo_do32(op, at, value, cond);
     if (op == HM_AMO_FETCH) return old;
     __asm__ volatile("" ::: "memory"); /* as in hm_bell_look */
     if (hm_unlikely(__atomic_load_n(&bell->sleepers, __ATOMIC_RELAXED))) return hm_amo_ring(bell, addr, size, old);
     return old;
+}
+
+HM_INLINE uint64_t hm_amo(struct hm_ctx *ctx, enum hm_amo op, void *addr, uint64_t value, uint64_t cond, size_t size,
+                          int pe, const char *call)
+{
+    if (hm_symm_has(pe) && hm_likely(((uintptr_t)addr & (size - 1)) == 0)) {
+        const struct hm_peer *peer = &hm_symm.peer[pe];
+        char *at;
+        if (hm_likely((at = hm_symm_in_heap(addr, size, peer)) != NULL))
+            return hm_amo_here(op, at, value, cond, size, peer->bell, addr);
+        if (hm_likely((at = hm_symm_in_data(addr, size, peer)) != NULL))
+            return hm_amo_here(op, at, value, cond, size, peer->bell, addr);
+    }
+    return hm_amo_cold(ctx, HM_AMO_WHAT(op, size, pe), addr, value, cond, call);
 }
 
 /* The same without waiting for the value, which is in `fetch` behind a quiet; on mapped memory at once. */

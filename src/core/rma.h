@@ -46,20 +46,33 @@ HM_COLD void hm_p_slow(struct hm_ctx *ctx, void *dest, uint64_t word, size_t siz
 HM_COLD uint64_t hm_g_slow(struct hm_ctx *ctx, const void *source, size_t size, int pe, const char *call);
 
 /* One element of constant size: a single load or store where the machine has one. `value` points to a local copy. */
+HM_INLINE void hm_p_here(char *to, const void *value, size_t size, struct hm_bell *bell, void *dest)
+{
+    switch (size) {
+    case 1: *(volatile uint8_t *)to = *(const uint8_t *)value; break;
+    case 2: { uint16_t v; memcpy(&v, value, 2); *(volatile uint16_t *)to = v; break; }
+    case 4: { uint32_t v; memcpy(&v, value, 4); *(volatile uint32_t *)to = v; break; }
+    case 8: { uint64_t v; memcpy(&v, value, 8); *(volatile uint64_t *)to = v; break; }
+    default: memcpy(to, value, size);
+    }
+    hm_bell_look(bell, dest, size);
+}
+
 HM_INLINE void hm_p(struct hm_ctx *ctx, void *dest, const void *value, size_t size, int pe, const char *call)
 {
-    const struct hm_peer *peer;
-    char *to = hm_symm_map(dest, size, pe, &peer);
-    if (hm_likely(to != NULL)) {
-        switch (size) {
-        case 1: *(volatile uint8_t *)to = *(const uint8_t *)value; break;
-        case 2: { uint16_t v; memcpy(&v, value, 2); *(volatile uint16_t *)to = v; break; }
-        case 4: { uint32_t v; memcpy(&v, value, 4); *(volatile uint32_t *)to = v; break; }
-        case 8: { uint64_t v; memcpy(&v, value, 8); *(volatile uint64_t *)to = v; break; }
-        default: memcpy(to, value, size);
+    if (hm_symm_has(pe)) {
+        const struct hm_peer *peer = &hm_symm.peer[pe];
+        char *to;
+        if (hm_likely((to = hm_symm_in_heap(dest, size, peer)) != NULL)) {
+            hm_p_here(to, value, size, peer->bell, dest);
+            return;
         }
-        hm_bell_look(peer->bell, dest, size);
-    } else if (size <= sizeof(uint64_t)) {
+        if (hm_likely((to = hm_symm_in_data(dest, size, peer)) != NULL)) {
+            hm_p_here(to, value, size, peer->bell, dest);
+            return;
+        }
+    }
+    if (size <= sizeof(uint64_t)) {
         uint64_t word = 0;
         memcpy(&word, value, size);
         hm_p_slow(ctx, dest, word, size, pe, call);

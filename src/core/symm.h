@@ -60,6 +60,26 @@ HM_INLINE char *hm_symm_map(const void *addr, size_t bytes, int pe, const struct
     return NULL;
 }
 
+/* The same in steps, where what is done there is so short that heap and data have code of their own: with one piece of code
+ * for both, what is in the data gets there by a jump more. */
+HM_INLINE bool hm_symm_has(int pe) { return hm_likely((unsigned)pe < hm_symm.npes); }
+
+HM_INLINE char *hm_symm_in_heap(const void *addr, size_t bytes, const struct hm_peer *peer)
+{
+    size_t o = (uintptr_t)addr - hm_symm.heap_base;
+    bool small = __builtin_constant_p(bytes) && bytes <= 16;
+    if (hm_unlikely(o >= hm_symm.heap_limit || (!small && bytes > hm_symm.heap_limit - o))) return NULL;
+    return hm_likely(peer->heap != NULL) ? peer->heap + o : NULL;
+}
+
+HM_INLINE char *hm_symm_in_data(const void *addr, size_t bytes, const struct hm_peer *peer)
+{
+    size_t o = (uintptr_t)addr - hm_symm.data_base;
+    bool small = __builtin_constant_p(bytes) && bytes <= 16;
+    if (hm_unlikely(o >= hm_symm.data_limit || (!small && bytes > hm_symm.data_limit - o))) return NULL;
+    return hm_likely(peer->data != NULL) ? peer->data + o : NULL;
+}
+
 /* The cold path: the same, but NULL only where the address is right and that PE is reached through a transport, to
  * which far.h leads, or the address is of the device heap (device.h). Anything wrong ends the job with a sentence: before init, PE out of range, address outside every
  * segment, range that leaves its segment, (with --check) a range not inside one allocated block, a PE to which nothing
