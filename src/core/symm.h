@@ -39,29 +39,9 @@ struct hm_symm {
 };
 extern struct hm_symm hm_symm;
 
-/* The copy of [addr, addr + bytes) on world PE `pe`, and that PE's entry; NULL where the cold path must decide. For
- * bytes <= 16 (single elements) only the first byte is looked at: heap and data end on page boundaries, behind which
- * nothing is mapped. */
-HM_INLINE char *hm_symm_map(const void *addr, size_t bytes, int pe, const struct hm_peer **peer)
-{
-    size_t o = (uintptr_t)addr - hm_symm.heap_base;
-    bool small = __builtin_constant_p(bytes) && bytes <= 16;
-    if (hm_likely(o < hm_symm.heap_limit && (small || bytes <= hm_symm.heap_limit - o) &&
-                  (unsigned)pe < hm_symm.npes)) {
-        *peer = &hm_symm.peer[pe];
-        return hm_likely((*peer)->heap != NULL) ? (*peer)->heap + o : NULL;
-    }
-    o = (uintptr_t)addr - hm_symm.data_base;
-    if (hm_likely(o < hm_symm.data_limit && (small || bytes <= hm_symm.data_limit - o) &&
-                  (unsigned)pe < hm_symm.npes)) {
-        *peer = &hm_symm.peer[pe];
-        return hm_likely((*peer)->data != NULL) ? (*peer)->data + o : NULL;
-    }
-    return NULL;
-}
-
-/* The same in steps, where what is done there is so short that heap and data have code of their own: with one piece of code
- * for both, what is in the data gets there by a jump more. */
+/* The copy of [addr, addr + bytes) on the PE of that entry, if it is in the heap, or in static data; else NULL. For bytes <= 16
+ * (single elements) only the first byte is looked at: heap and data end on page boundaries, behind which nothing is mapped.
+ * What is so short that a jump counts asks for each and has code of its own for each. */
 HM_INLINE bool hm_symm_has(int pe) { return hm_likely((unsigned)pe < hm_symm.npes); }
 
 HM_INLINE char *hm_symm_in_heap(const void *addr, size_t bytes, const struct hm_peer *peer)
@@ -78,6 +58,15 @@ HM_INLINE char *hm_symm_in_data(const void *addr, size_t bytes, const struct hm_
     bool small = __builtin_constant_p(bytes) && bytes <= 16;
     if (hm_unlikely(o >= hm_symm.data_limit || (!small && bytes > hm_symm.data_limit - o))) return NULL;
     return hm_likely(peer->data != NULL) ? peer->data + o : NULL;
+}
+
+/* The same of world PE `pe`, and that PE's entry; NULL where the cold path must decide. */
+HM_INLINE char *hm_symm_map(const void *addr, size_t bytes, int pe, const struct hm_peer **peer)
+{
+    if (!hm_symm_has(pe)) return NULL;
+    *peer = &hm_symm.peer[pe];
+    char *at = hm_symm_in_heap(addr, bytes, *peer);
+    return hm_likely(at != NULL) ? at : hm_symm_in_data(addr, bytes, *peer);
 }
 
 /* The cold path: the same, but NULL only where the address is right and that PE is reached through a transport, to
