@@ -278,7 +278,7 @@ void hm_pages_start(int own_heap)
 {
     file_keep(own_heap);
     pages.closed_limit = closed_limit();
-    pages.rest_limit = hm_symm.heap_size / 4 < REST_BYTES ? hm_symm.heap_size / 4 : REST_BYTES;
+    pages.rest_limit = hm_symm.heap_size / 2 < REST_BYTES ? hm_symm.heap_size / 2 : REST_BYTES;
     pages.dumped = 0;
     (void)madvise(at(0), hm_symm.heap_size, MADV_DONTDUMP);
 }

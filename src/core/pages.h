@@ -6,7 +6,7 @@
  * first, open and with what they hold, and who takes them again meanwhile finds them so. What has rested is given back
  * and closed
  *
- *   - when it is more than 128 MiB or a quarter of the heap: all of it, in few calls, as neighbours are one range;
+ *   - when it is more than 128 MiB or half of the heap: all of it, in few calls, as neighbours are one range;
  *   - after 50 to 100 ms, as seen by every 32nd call that takes or frees memory, and by waits that last;
  *   - and nothing rests any more when for so long nothing that rested has been taken again.
  *
