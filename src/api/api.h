@@ -19,6 +19,7 @@
 extern struct hm_symm hm_symm __attribute__((visibility("hidden")));
 extern struct hm_ctx hm_ctx_default __attribute__((visibility("hidden")));
 extern struct hm_world hm_world __attribute__((visibility("hidden")));
+extern struct hm_team *hm_team_world __attribute__((visibility("hidden")));
 
 /* Begins the definition of a public function: the body is that of pshmem_X; shmem_X is a weak name of it,
  * which a tool may define anew, in the program or preloaded. */
@@ -70,6 +71,7 @@ HM_INLINE struct hm_ctx *hm_api_ctx(shmem_ctx_t ctx, int *pe, const char *call)
 HM_INLINE struct hm_team *hm_api_team(shmem_team_t team, const char *call)
 {
     hm_world_need(call);
+    if (hm_likely(hm_handle_of_team(team) == HM_TEAM_WORLD_HANDLE)) return hm_team_world;
     return hm_team_need(hm_handle_of_team(team), call);
 }
 

@@ -5,13 +5,11 @@
 
 HM_API(void, shmem_barrier_all, (void))
 {
-    hm_world_need("shmem_barrier_all");
     hm_barrier_all("shmem_barrier_all");
 }
 
 HM_API(void, shmem_sync_all, (void))
 {
-    hm_world_need("shmem_sync_all");
     hm_sync_all("shmem_sync_all");
 }
 
@@ -33,8 +31,7 @@ HM_API(int, shmem_team_sync, (shmem_team_t team))
     MOVE(TYPE, alltoall, (size_t nelems), hm_alltoall, hm_bytes(nelems, SIZE))                           \
     MOVE(TYPE, alltoalls, (ptrdiff_t dst, ptrdiff_t sst, size_t nelems), hm_alltoalls, dst, sst, nelems, \
          SIZE)                                                                                           \
-    MOVE(TYPE, broadcast, (size_t nelems, int PE_root), hm_broadcast, hm_bytes(nelems, SIZE), PE_root,   \
-         false)                                                                                          \
+    MOVE(TYPE, broadcast, (size_t nelems, int PE_root), hm_broadcast, hm_bytes(nelems, SIZE), PE_root)   \
     MOVE(TYPE, collect, (size_t nelems), hm_collect, hm_bytes(nelems, SIZE))                             \
     MOVE(TYPE, fcollect, (size_t nelems), hm_fcollect, hm_bytes(nelems, SIZE))
 #define TYPED(TYPE, NAME)                                                                          \

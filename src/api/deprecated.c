@@ -35,8 +35,8 @@ HM_API(void, shmem_sync, (int PE_start, int logPE_stride, int PE_size, long *pSy
     MOVE(alltoall##BITS, (size_t nelems), hm_alltoall, hm_bytes(nelems, BYTES))                          \
     MOVE(alltoalls##BITS, (ptrdiff_t dst, ptrdiff_t sst, size_t nelems), hm_alltoalls, dst, sst, nelems, \
          BYTES)                                                                                          \
-    MOVE(broadcast##BITS, (size_t nelems, int PE_root), hm_broadcast, hm_bytes(nelems, BYTES), PE_root,  \
-         true)                                                                                           \
+    MOVE(broadcast##BITS, (size_t nelems, int PE_root), hm_broadcast_to_others, hm_bytes(nelems, BYTES), \
+         PE_root)                                                                                        \
     MOVE(collect##BITS, (size_t nelems), hm_collect, hm_bytes(nelems, BYTES))                            \
     MOVE(fcollect##BITS, (size_t nelems), hm_fcollect, hm_bytes(nelems, BYTES))
 MOVES(32, 4)

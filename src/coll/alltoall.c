@@ -2,7 +2,7 @@
 #include "coll/member.h"
 #include "coll/span.h"
 
-int hm_alltoall(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call)
+static int alltoall(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call)
 {
     struct hm_sync *s = &team->sync;
     struct hm_purpose purpose = {.kind = HM_COLL_ALLTOALL, .size = bytes};
@@ -37,6 +37,11 @@ int hm_alltoall(struct hm_team *team, void *dest, const void *source, size_t byt
     }
     if (!small) hm_sync_again(s, call);
     return 0;
+}
+
+int hm_alltoall(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call)
+{
+    return hm_is_copied_alone(team, dest, source, bytes) ? 0 : alltoall(team, dest, source, bytes, call);
 }
 
 static size_t strided_bytes(const struct hm_team *team, ptrdiff_t stride, size_t nelems, size_t size)

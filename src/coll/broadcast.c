@@ -45,8 +45,8 @@ static void meet_for_it(struct hm_team *team, void *dest, const void *source, si
         hm_copy(dest, source, bytes);
 }
 
-int hm_broadcast(struct hm_team *team, void *dest, const void *source, size_t bytes, int root, bool skip_root,
-                 const char *call)
+static int broadcast(struct hm_team *team, void *dest, const void *source, size_t bytes, int root, bool skip_root,
+                     const char *call)
 {
     check(team, dest, source, bytes, root, call);
     if (bytes && hm_is_on_device(dest, source)) {
@@ -60,4 +60,15 @@ int hm_broadcast(struct hm_team *team, void *dest, const void *source, size_t by
         meet_for_it(team, dest, source, bytes, root, skip_root, call);
     }
     return 0;
+}
+
+int hm_broadcast(struct hm_team *team, void *dest, const void *source, size_t bytes, int root, const char *call)
+{
+    if (!root && hm_is_copied_alone(team, dest, source, bytes)) return 0;
+    return broadcast(team, dest, source, bytes, root, false, call);
+}
+
+int hm_broadcast_to_others(struct hm_team *team, void *dest, const void *source, size_t bytes, int root, const char *call)
+{
+    return broadcast(team, dest, source, bytes, root, true, call);
 }

@@ -15,9 +15,9 @@ enum hm_op { HM_OP_AND, HM_OP_OR, HM_OP_XOR, HM_OP_MAX, HM_OP_MIN, HM_OP_SUM, HM
 
 size_t hm_kind_size(enum hm_kind kind);
 
-/* skip_root: the active-set form, which does not write the root's dest. */
-int hm_broadcast(struct hm_team *team, void *dest, const void *source, size_t bytes, int root, bool skip_root,
-                 const char *call);
+int hm_broadcast(struct hm_team *team, void *dest, const void *source, size_t bytes, int root, const char *call);
+/* The active-set form, which does not write the root's dest. */
+int hm_broadcast_to_others(struct hm_team *team, void *dest, const void *source, size_t bytes, int root, const char *call);
 int hm_collect(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call);
 int hm_fcollect(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call);
 int hm_alltoall(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call); /* per block */

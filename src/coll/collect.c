@@ -116,7 +116,7 @@ static int collect_on_device(struct hm_team *team, const struct hm_purpose *purp
     return 0;
 }
 
-int hm_collect(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call)
+static int collect(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call)
 {
     struct hm_purpose purpose = {.kind = HM_COLL_COLLECT};
     if (hm_is_on_device(dest, source)) return collect_on_device(team, &purpose, dest, source, bytes, call);
@@ -128,7 +128,12 @@ int hm_collect(struct hm_team *team, void *dest, const void *source, size_t byte
     return collect_parts(team, dest, source, limit, call);
 }
 
-int hm_fcollect(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call)
+int hm_collect(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call)
+{
+    return hm_is_copied_alone(team, dest, source, bytes) ? 0 : collect(team, dest, source, bytes, call);
+}
+
+static int fcollect(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call)
 {
     struct hm_purpose purpose = {.kind = HM_COLL_FCOLLECT, .size = bytes};
     if (hm_is_on_device(dest, source)) return collect_on_device(team, &purpose, dest, source, bytes, call);
@@ -138,4 +143,9 @@ int hm_fcollect(struct hm_team *team, void *dest, const void *source, size_t byt
     bring(team, source, bytes, limit, bytes <= limit && bytes <= MOST ? bytes : 0, call);
     hm_sync_enter(&team->sync, &purpose, call);
     return collect_parts(team, dest, source, limit, call);
+}
+
+int hm_fcollect(struct hm_team *team, void *dest, const void *source, size_t bytes, const char *call)
+{
+    return hm_is_copied_alone(team, dest, source, bytes) ? 0 : fcollect(team, dest, source, bytes, call);
 }

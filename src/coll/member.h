@@ -63,4 +63,12 @@ HM_INLINE void hm_copy(void *to, const void *from, size_t bytes)
     if (to != from) hm_move_in(to, from, bytes);
 }
 
+/* In a team of one nobody is met, and the result is a copy. False: it is another team, or the arguments must be looked at. */
+HM_INLINE bool hm_is_copied_alone(const struct hm_team *team, void *dest, const void *source, size_t bytes)
+{
+    if (hm_likely(team->size > 1) || !bytes || !hm_symm_is_plain(dest, bytes) || !hm_symm_is_plain(source, bytes)) return false;
+    hm_copy(dest, source, bytes);
+    return true;
+}
+
 #endif

@@ -42,8 +42,8 @@ static void reduce_share(struct hm_team *team, void *dest, const void *source, s
     }
 }
 
-int hm_reduce(struct hm_team *team, void *dest, const void *source, size_t n, enum hm_kind kind, enum hm_op op,
-              const char *call)
+static int reduce(struct hm_team *team, void *dest, const void *source, size_t n, enum hm_kind kind, enum hm_op op,
+                  const char *call)
 {
     struct hm_sync *s = &team->sync;
     size_t size = hm_kind_size(kind), bytes = hm_bytes_of(n, size);
@@ -75,4 +75,11 @@ int hm_reduce(struct hm_team *team, void *dest, const void *source, size_t n, en
         hm_sync_again(s, call);
     }
     return 0;
+}
+
+int hm_reduce(struct hm_team *team, void *dest, const void *source, size_t n, enum hm_kind kind, enum hm_op op,
+              const char *call)
+{
+    if (hm_is_copied_alone(team, dest, source, hm_bytes_of(n, hm_kind_size(kind)))) return 0;
+    return reduce(team, dest, source, n, kind, op, call);
 }

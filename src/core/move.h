@@ -1,8 +1,12 @@
 /* Copies from one mapped memory to another: what put and get use where others would use memcpy.
  *
  *     up to HM_MOVE_SMALL bytes   a few loads and stores, without a call
- *     up to a few MiB             memcpy
+ *     up to some 100 KiB          memcpy
+ *     up to a few MiB             memcpy that fetches the lines of both ends ahead
  *     beyond                      stores that go past the caches
+ *
+ * What is much of a core's cache of the second level comes from further away, most of all where another core has had it last.
+ * The processor fetches ahead, too, but it begins anew in each page, and never knows that a line will be written.
  *
  * An ordinary store first fetches the line that it is about to overwrite. What is too large to be found in a cache again
  * gains nothing by that, and pays for the fetch, for what it pushes out and for writing it back. Where the third way begins
@@ -16,10 +20,11 @@
 
 enum { HM_MOVE_SMALL = 64 };
 
-/* Copies of so many bytes and more go past the caches. */
+/* Copies of so many bytes and more ... */
 struct hm_moves {
-    size_t out_from; /* into memory of another PE */
+    size_t out_from; /* go past the caches: into memory of another PE, */
     size_t in_from;  /* into memory that the caller will read himself */
+    size_t ahead_from; /* are no plain memcpy */
 };
 extern struct hm_moves hm_moves;
 
@@ -29,6 +34,10 @@ void hm_move_start(const char *call);
 /* Any size; `to` and `from` may be the same place, but not overlap otherwise. Its stores are in order with those before and
  * behind it, as ordinary stores of this machine are. */
 void hm_move_past_caches(void *to, const void *from, size_t bytes);
+/* An ordinary copy that fetches ahead. */
+void hm_move_ahead(void *to, const void *from, size_t bytes);
+/* One of these two. */
+void hm_move_large(void *to, const void *from, size_t bytes, size_t past_caches_from);
 
 typedef uint64_t hm_half_line __attribute__((vector_size(16), may_alias, aligned(1)));
 
@@ -70,10 +79,10 @@ HM_INLINE void hm_move(void *to, const void *from, size_t bytes, size_t past_cac
 {
     if (bytes <= HM_MOVE_SMALL)
         hm_move_small(to, from, bytes);
-    else if (hm_likely(bytes < past_caches_from))
+    else if (hm_likely(bytes < hm_moves.ahead_from))
         memcpy(to, from, bytes);
     else
-        hm_move_past_caches(to, from, bytes);
+        hm_move_large(to, from, bytes, past_caches_from);
 }
 
 /* Into memory of a PE, for its owner to read. */

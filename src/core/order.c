@@ -9,28 +9,29 @@
 
 static const struct hm_purpose barrier = {.kind = HM_COLL_BARRIER}, sync_only = {.kind = HM_COLL_SYNC};
 
-/* One PE sees its own stores in their order, and its other threads see them in that order: no full fence, which would be all
- * that its barrier costs. */
-static void quiet_of_barrier(void)
-{
-    if (hm_world.npes > 1) {
-        hm_quiet(&hm_ctx_default);
-        return;
-    }
-    __atomic_thread_fence(__ATOMIC_ACQ_REL);
-    hm_quiet_beyond_stores(&hm_ctx_default);
-}
+/* One PE has nobody to meet. It sees its own stores in their order, and its other threads see them in that order: no full
+ * fence, which would be all that its barrier costs. */
+static void order_alone(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
 
 void hm_barrier_all(const char *call)
 {
     hm_world_need(call);
-    quiet_of_barrier();
+    if (hm_world.npes == 1) {
+        order_alone();
+        hm_quiet_beyond_stores(&hm_ctx_default);
+        return;
+    }
+    hm_quiet(&hm_ctx_default);
     hm_sync_enter(&hm_team_world->sync, &barrier, call);
 }
 
 void hm_sync_all(const char *call)
 {
     hm_world_need(call);
+    if (hm_world.npes == 1) {
+        order_alone();
+        return;
+    }
     hm_sync_enter(&hm_team_world->sync, &sync_only, call);
 }
 

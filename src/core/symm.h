@@ -94,6 +94,15 @@ HM_INLINE char *hm_symm_reach_mapped(const void *addr, size_t bytes, int pe, con
     return hm_likely(at != NULL) ? at : hm_symm_find_mapped(addr, bytes, pe, call, arg);
 }
 
+/* Is it plainly symmetric? False says nothing: the cold path decides. */
+HM_INLINE bool hm_symm_is_plain(const void *addr, size_t bytes)
+{
+    size_t o = (uintptr_t)addr - hm_symm.heap_base;
+    if (hm_likely(o < hm_symm.heap_limit && bytes <= hm_symm.heap_limit - o)) return true;
+    o = (uintptr_t)addr - hm_symm.data_base;
+    return o < hm_symm.data_limit && bytes <= hm_symm.data_limit - o;
+}
+
 /* At init: entries for all PEs, of nobody so far; -ENOMEM. Then, when those of this machine are mapped, the entries are
  * opened to all accesses; at finalize they are closed, and go. */
 int hm_symm_make_peers(int npes);

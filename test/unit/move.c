@@ -1,5 +1,5 @@
-/* Copies against memcpy: every size up to some pages from and to every place in a line, past the caches and not, at the
- * edges of pages that cannot be touched, onto itself; and what SHMEM_NONTEMPORAL_FROM says. */
+/* Copies against memcpy: every size up to some pages from and to every place in a line, fetched ahead, past the caches and
+ * not, at the edges of pages that cannot be touched, onto itself; and what SHMEM_NONTEMPORAL_FROM says. */
 /* with: src/core/move.c src/base/option.c src/base/log.c src/base/os.c */
 #define _GNU_SOURCE
 #include "core/move.h"
@@ -113,6 +113,8 @@ static void expect(const char *text, size_t out_from, size_t in_from)
     start_with(text);
     CHECK(hm_moves.out_from == out_from && hm_moves.in_from == in_from, "%s: %zu and %zu", text ? text : "unset",
           hm_moves.out_from, hm_moves.in_from);
+    CHECK(hm_moves.ahead_from <= out_from && hm_moves.ahead_from <= in_from, "%s: ahead from %zu on", text ? text : "unset",
+          hm_moves.ahead_from);
 }
 
 /* What is malformed ends the program with a sentence. */
@@ -156,11 +158,14 @@ int main(void)
     expected = between_closed_pages();
     test_option();
     fill();
-    static const size_t from[] = {SIZE_MAX, 0, 1000};
+    static const struct {
+        size_t past_caches, ahead;
+    } from[] = {{SIZE_MAX, SIZE_MAX}, {0, 0}, {1000, 1000}, {SIZE_MAX, 500}, {20000, 0}};
     for (size_t i = 0; i < HM_COUNT(from); i++) {
-        test_places(from[i]);
-        test_edges(from[i]);
-        test_onto_itself(from[i]);
+        hm_moves.ahead_from = from[i].ahead;
+        test_places(from[i].past_caches);
+        test_edges(from[i].past_caches);
+        test_onto_itself(from[i].past_caches);
     }
     if (failures) printf("%d checks failed\n", failures);
     return failures != 0;
