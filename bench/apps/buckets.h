@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Many: where PEs share a core, each looks at other memory than the one before, and finds little of its own in the cache. */
+/* Many: where PEs share a core, each finds little of its own in the cache when its turn comes. */
 enum { BUCKET_WORDS = 8192 };
 
 struct bucket {

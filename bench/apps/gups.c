@@ -146,7 +146,7 @@ static void apply_bucket(const uint64_t *word, size_t n)
         table[word[i]] ^= word[i + 1];
 }
 
-/* So many batches, or until anybody's time is over, which all hear of in the same exchange. Returns the update that comes
+/* So many batches, or until anybody's time is over, which all hear of in the same exchange. Returns which update comes
  * next. */
 static size_t do_batches(size_t from, size_t most, double end)
 {
