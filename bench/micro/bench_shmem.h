@@ -79,6 +79,16 @@ static BENCH_UNUSED void *bench_reach(void *block, int pe)
     return there ? there : block;
 }
 
+/* Whether that is there for every PE: some libraries map a PE's memory for itself alone. */
+static BENCH_UNUSED bool bench_all_have(const void *something)
+{
+    static long missing; /* symmetric; PE 0's is asked, and stays: what is mapped for one block is for the others */
+    shmem_barrier_all();
+    if (!something) shmem_long_p(&missing, 1, 0);
+    shmem_barrier_all();
+    return shmem_long_g(&missing, 0) == 0;
+}
+
 /* PE 0 works, everybody else waits in a barrier. */
 static BENCH_UNUSED void bench_by_first(void (*work)(void))
 {
@@ -94,8 +104,8 @@ static BENCH_UNUSED void bench_by_first(void (*work)(void))
 /* An array for each of the last collectives: none is used again before everybody has left it, as the standard asks. */
 enum { BENCH_SYNCS = 72, BENCH_WORK = 1 << 20 };
 static long bench_syncs[BENCH_SYNCS]
-                       [_SHMEM_REDUCE_SYNC_SIZE + _SHMEM_COLLECT_SYNC_SIZE + _SHMEM_ALLTOALL_SYNC_SIZE];
-static double bench_work_array[BENCH_WORK + _SHMEM_REDUCE_MIN_WRKDATA_SIZE];
+                       [SHMEM_REDUCE_SYNC_SIZE + SHMEM_COLLECT_SYNC_SIZE + SHMEM_ALLTOALL_SYNC_SIZE];
+static double bench_work_array[BENCH_WORK + SHMEM_REDUCE_MIN_WRKDATA_SIZE];
 static unsigned bench_turn;
 static BENCH_UNUSED long *bench_sync(void)
 {
