@@ -47,6 +47,13 @@ class Peer:
         if self.own:
             tool = os.path.join(os.path.dirname(self.launcher[0]), "shmem-info")
             return first_line([tool, "--version"]) or self.about
+        library = "" if self.mpi else shmem_version(self.compiler)
+        if not library:
+            return self.launcher_version()
+        # An OpenSHMEM without a launcher of its own is started by that of an MPI.
+        return library if self.about == "" else f"{library}, started by {self.launcher_version()}"
+
+    def launcher_version(self):
         if self.about.startswith("HYDRA"):
             return "MPICH " + hydra_version(self.launcher[0])
         number = re.search(r"\d+\.\d+(\.\d+)*", self.about)
@@ -87,18 +94,31 @@ class KeptPeer:
         return self.kept
 
 
+def shmem_version(compiler):
+    """What shmem.h says of its library; empty where that is no more than who made it, as Open MPI's."""
+    program = "#include <shmem.h>\nBENCH_VERSION SHMEM_VENDOR_STRING SHMEM_MAJOR_VERSION SHMEM_MINOR_VERSION\n"
+    try:
+        done = subprocess.run(compiler + ["-E", "-P", "-x", "c", "-"], input=program.encode(), stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = re.search(r'^BENCH_VERSION "([^"]*)" (\d+) (\d+)', done.stdout.decode(errors="replace"), re.MULTILINE)
+    if not found or "://" in found.group(1):
+        return ""
+    return f"{found.group(1)}, OpenSHMEM {found.group(2)}.{found.group(3)}"
+
+
 def hydra_version(launcher):
     done = subprocess.run([launcher, "--version"], stdout=subprocess.PIPE, check=False)
     found = re.search(r"Version:\s*(\S+)", done.stdout.decode(errors="replace"))
     return found.group(1) if found else ""
 
 
-def resolved(words, what):
+def resolved(words, what, advice):
     words = shlex.split(words)
     program = shutil.which(words[0]) if words else None
     if not program:
-        raise SystemExit(f"run.py: {what}: there is no program {words[0] if words else '(empty)'}. A peer is written "
-                         "name=compiler,launcher, each with flags behind it if need be")
+        raise SystemExit(f"run.py: {what}: there is no program {words[0] if words else '(empty)'}. {advice}")
     return [os.path.abspath(program)] + words[1:]
 
 
@@ -117,7 +137,9 @@ def parse(text, mpi_names=(), own=False):
     compiler, comma, launcher = pair.partition(",")
     if not name or not comma:
         raise SystemExit(f"run.py: {text!r} is no peer. Write name=oshcc,oshrun or name=mpicc,mpirun")
-    compiler, launcher = resolved(compiler, name), resolved(launcher, name)
+    advice = ("Build this library first (make), or say where it is by --oshcc and --oshrun" if own else
+              "A peer is written name=compiler,launcher, each with flags behind it if need be")
+    compiler, launcher = resolved(compiler, name, advice), resolved(launcher, name, advice)
     return Peer(name, compiler, launcher, name in mpi_names or is_mpi(compiler[0]), own)
 
 

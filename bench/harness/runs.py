@@ -1,6 +1,7 @@
 """Builds and runs: round robin over the peers, pass after pass, until all passes are made or time is up."""
 
 import concurrent.futures
+import contextlib
 import os
 import select
 import shutil
@@ -15,6 +16,7 @@ from harness.peers import ENVIRONMENT
 FLAGS = ["-O2", "-std=gnu11"]
 LIBRARIES = ["-lpthread", "-lm"]
 MARK = "HBMESH_BENCH_RUN"
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # by which a person or a system ends a measurement
 OUT_OF_TIME = "# out of time"  # what a program says that leaves rows out
 # What a library that is killed leaves in /dev/shm.
 SEGMENTS = ("vader_segment", "mpich_shar_tmp", "osc_rdma", "sm_segment", "ucx_shm", "psm2_shm", "memheap")
@@ -34,13 +36,25 @@ class Run:
                 "running": self.running, "said": self.said, "lines": self.lines}
 
 
+def ended_by(code):
+    """What an exit status says where the program itself said nothing."""
+    try:
+        return f"exit status {code}" if code >= 0 else f"ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"ended by signal {-code}"
+
+
 # --- build ---
 
 def build_one(peer, source, target):
     """Returns what the compiler said, empty when it compiled."""
     command = peer.compiler + FLAGS + [source, "-o", target] + LIBRARIES
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    return "" if done.returncode == 0 else done.stdout.decode(errors="replace").strip() or "no message"
+    if done.returncode == 0:
+        return ""
+    lines = [line.strip() for line in done.stdout.decode(errors="replace").split("\n") if line.strip()]
+    errors = [line for line in lines if "error" in line or "undefined reference" in line]
+    return (errors + lines + [ended_by(done.returncode)])[0]
 
 
 def folder_name(peer):
@@ -57,7 +71,13 @@ def build_all(peers, jobs, folder):
                 target = os.path.join(folder, folder_name(peer), job.path.replace("/", "-"))
                 wanted[peer.name, job.path] = (peer, job.source(peer.mpi), target)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        said = pool.map(lambda w: build_one(*w), wanted.values())
+        builds = [pool.submit(build_one, *w) for w in wanted.values()]
+        try:
+            said = [build.result() for build in builds]
+        except KeyboardInterrupt:
+            for build in builds:  # those that have not begun; who leaves the pool waits for the others
+                build.cancel()
+            raise
     return {key: (w[2], text) for (key, w), text in zip(wanted.items(), said)}
 
 
@@ -94,6 +114,17 @@ def end_run(process, mark):
                 pass
         time.sleep(0.05)
     process.wait()
+
+
+@contextlib.contextmanager
+def undisturbed():
+    """No impatient second Ctrl-C leaves processes behind."""
+    kept = {number: signal.signal(number, signal.SIG_IGN) for number in ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
 
 
 def segments():
@@ -138,15 +169,15 @@ def start(command, environment, limit, mark, folder):
                                    cwd=folder, start_new_session=True)
         try:
             code = wait(process, limit)
-        except KeyboardInterrupt:
-            end_run(process, mark)
-            raise
-        took = time.monotonic() - begin
+            took = time.monotonic() - begin
+        finally:
+            with undisturbed():
+                end_run(process, mark)
         status = "timed out" if code is None else "failed" if code else "ok"
-        end_run(process, mark)
         out.seek(0)
         err.seek(0)
-        return status, took, out.read().decode(errors="replace"), err.read().decode(errors="replace")
+        said = first_words(err.read().decode(errors="replace")) or (ended_by(code) if code else "")
+        return status, took, out.read().decode(errors="replace"), said
 
 
 def data_lines(output):
@@ -164,10 +195,11 @@ def data_lines(output):
 
 
 def first_words(text):
-    """The line of the errors that says most: the first that is none of a launcher's frames."""
-    lines = [line.strip() for line in text.split("\n")]
-    lines = [line for line in lines if line and not line.startswith(("---", "["))] or [line for line in lines if line]
-    return lines[0][:200] if lines else ""
+    """The line of the errors that says most: that of a crash, or the first that is none of a launcher's frames."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    crashes = [line for line in lines if "Caught signal" in line]
+    plain = [line for line in lines if not line.startswith(("---", "===", "["))]
+    return (crashes + plain + lines + [""])[0][:200]
 
 
 def machine_load():
@@ -194,13 +226,15 @@ class Runner:
         folder = tempfile.mkdtemp(prefix="hbmesh-bench-")
         environment = {**os.environ, **ENVIRONMENT, **job.environment(), **self.settings, MARK: mark, "TMPDIR": folder}
         before = segments()
+        status = "interrupted"
         try:
-            status, took, out, err = start(peer.launch(job.npes, program, job.name), environment, limit, mark, folder)
+            status, took, out, said = start(peer.launch(job.npes, program, job.name), environment, limit, mark, folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        if status != "ok":
-            remove_segments(segments() - before)
-        said = first_words(err) if status != "ok" else OUT_OF_TIME if OUT_OF_TIME in out else ""
+            if status != "ok":
+                remove_segments(segments() - before)
+        if status == "ok":
+            said = OUT_OF_TIME if OUT_OF_TIME in out else ""
         return status, took, data_lines(out), said
 
     def whole_job(self, job, peer, program, number):
@@ -235,14 +269,14 @@ class Runner:
         return Run(job, peer, number, status, took, load, lines, said)
 
 
-def run_all(runner, jobs, peers, passes, tell):
-    """All runs, pass by pass: what disturbs the machine for a while disturbs one run of each, not all runs of one."""
-    runs = []
+def run_all(runner, jobs, peers, passes, tell, runs):
+    """All runs, pass by pass: what disturbs the machine for a while disturbs one run of each, not all runs of one. Each
+    goes into `runs` when it is over: what there is then counts, whatever becomes of the next one."""
     for number in range(1, passes + 1):
         for place, job in enumerate(jobs):
             if runner.left() < 1:
                 tell(f"time is up in pass {number} of {passes}, before {job.path} with {job.npes} PEs")
-                return runs
+                return
             for peer in peers:
                 run = runner.run(job, peer, number)
                 if run:
@@ -250,4 +284,3 @@ def run_all(runner, jobs, peers, passes, tell):
                     note = "" if run.status == "ok" else f"  {run.status}: {(run.said.splitlines() or [''])[0]}"
                     tell(f"pass {number}  {place + 1}/{len(jobs)}  {job.path:26} {job.npes:3} PEs  {peer.name:18} "
                          f"{run.seconds:6.2f} s{note}")
-    return runs
