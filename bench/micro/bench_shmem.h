@@ -35,6 +35,8 @@ static double bench_span(double begin, double end)
     shmem_double_get(all_begins, begins, (size_t)npes, 0);
     shmem_double_get(all_ends, ends, (size_t)npes, 0);
     for (int pe = 0; pe < npes; pe++) {
+        /* All began behind a barrier of this round: else a put was lost, or wrote what it was not given. */
+        bench_must(all_begins[pe] >= bench_began && all_ends[pe] >= all_begins[pe], "the times that all PEs put");
         begin = all_begins[pe] < begin ? all_begins[pe] : begin;
         end = all_ends[pe] > end ? all_ends[pe] : end;
     }
