@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 
 # More PEs than cores is asked of everybody, and as root too: Open MPI wants to be told that this is meant. It yields
@@ -14,17 +15,30 @@ OPENMPI_SHMEM_FLAGS = ["--mca", "opal_common_ucx_opal_mem_hooks", "0"]
 OPENMPI_ACCUMULATE_FLAGS = ["--mca", "osc", "^rdma"]
 ACCUMULATES = ("atomic", "gups", "histogram")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ANSWER_SECONDS = 10
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-def first_line(command):
+def answer(command, given="", errors=subprocess.DEVNULL):
+    """What a tool says when it is asked for something simple; empty when it fails, or does not answer."""
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=20, check=False,
-                              env={**os.environ, **ENVIRONMENT})
-    except (OSError, subprocess.TimeoutExpired):
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+                                   env={**os.environ, **ENVIRONMENT}, start_new_session=True)
+    except OSError:
         return ""
-    lines = done.stdout.decode(errors="replace").split("\n")
-    return lines[0].strip() if done.returncode == 0 else ""
+    try:
+        said = process.communicate(given.encode(), timeout=ANSWER_SECONDS)[0].decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        said = ""
+    finally:
+        if process.poll() is None:  # it and whom it has started, who would keep the pipe open
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    return said if process.returncode == 0 else ""
+
+
+def first_line(command):
+    return answer(command, errors=subprocess.STDOUT).split("\n")[0].strip()
 
 
 # oshcc's option for single-element calls that are inlined, and the programs that it makes a difference to.
@@ -97,20 +111,15 @@ class KeptPeer:
 def shmem_version(compiler):
     """What shmem.h says of its library; empty where that is no more than who made it, as Open MPI's."""
     program = "#include <shmem.h>\nBENCH_VERSION SHMEM_VENDOR_STRING SHMEM_MAJOR_VERSION SHMEM_MINOR_VERSION\n"
-    try:
-        done = subprocess.run(compiler + ["-E", "-P", "-x", "c", "-"], input=program.encode(), stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    found = re.search(r'^BENCH_VERSION "([^"]*)" (\d+) (\d+)', done.stdout.decode(errors="replace"), re.MULTILINE)
+    said = answer(compiler + ["-E", "-P", "-x", "c", "-"], program)
+    found = re.search(r'^BENCH_VERSION "([^"]*)" (\d+) (\d+)', said, re.MULTILINE)
     if not found or "://" in found.group(1):
         return ""
     return f"{found.group(1)}, OpenSHMEM {found.group(2)}.{found.group(3)}"
 
 
 def hydra_version(launcher):
-    done = subprocess.run([launcher, "--version"], stdout=subprocess.PIPE, check=False)
-    found = re.search(r"Version:\s*(\S+)", done.stdout.decode(errors="replace"))
+    found = re.search(r"Version:\s*(\S+)", answer([launcher, "--version"]))
     return found.group(1) if found else ""
 
 
@@ -146,9 +155,7 @@ def parse(text, mpi_names=(), own=False):
 def find_inlined(ours):
     """The inlined form of this library, where its oshcc has one: a macro says so, since others ignore the option."""
     compiler = ours.compiler + [INLINE]
-    done = subprocess.run(compiler + ["-E", "-dM", "-x", "c", os.devnull], stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, check=False)
-    if b"SHMEMX_INLINE" not in done.stdout:
+    if "SHMEMX_INLINE" not in answer(compiler + ["-E", "-dM", "-x", "c", os.devnull]):
         return []
     return [Peer(f"{ours.name} {INLINE}", compiler, ours.launcher, own=True, only=INLINED)]
 

@@ -4,6 +4,7 @@ import os
 import statistics
 
 from harness.results import LEVEL, verdict
+from harness.runs import GIVEN_UP
 from harness.tables import order, table_of
 
 BEGIN = "<!-- Written by bench/run.py from here on: what is changed by hand is lost. -->"
@@ -203,7 +204,8 @@ def troubles(results):
     said = {}
     for run in results.runs:
         if run.status != "ok":
-            said.setdefault((run.job.path, run.peer.name, run.status), [set(), run.said])[0].add(run.job.npes)
+            what = "everything after that" if run.status == GIVEN_UP else run.job.path
+            said.setdefault((what, run.peer.name, run.status), [set(), run.said])[0].add(run.job.npes)
     if not said:
         return
     yield "What did not run to its end (rows that were printed before are kept):\n"

@@ -17,13 +17,15 @@ FLAGS = ["-O2", "-std=gnu11"]
 LIBRARIES = ["-lpthread", "-lm"]
 MARK = "HBMESH_BENCH_RUN"
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # by which a person or a system ends a measurement
+GIVEN_UP = "given up"
+HANGS = 3  # of a peer that has never printed a row, until it is given up
 OUT_OF_TIME = "# out of time"  # what a program says that leaves rows out
 # What a library that is killed leaves in /dev/shm.
 SEGMENTS = ("vader_segment", "mpich_shar_tmp", "osc_rdma", "sm_segment", "ucx_shm", "psm2_shm", "memheap")
 
 
 class Run:
-    """How one start of one program went. status: ok, failed, timed out, does not compile."""
+    """How one start of one program went. status: ok, failed, timed out, does not compile, given up."""
 
     def __init__(self, job, peer, number, status, seconds=0.0, load=(0.0, 0), lines=(), said=""):
         self.job, self.peer, self.number, self.status = job, peer, number, status
@@ -212,6 +214,7 @@ class Runner:
         self.programs, self.deadline, self.settings, self.limit = programs, deadline, settings, limit
         self.count = 0
         self.hopeless = {}  # (peer, program, PEs): how often it has timed out
+        self.heard, self.hung = set(), {}  # peers that have printed a row; how often others have timed out
 
     def left(self):
         return self.deadline - time.monotonic()
@@ -235,6 +238,8 @@ class Runner:
                 remove_segments(segments() - before)
         if status == "ok":
             said = OUT_OF_TIME if OUT_OF_TIME in out else ""
+        elif status == "timed out":
+            said = f"ended after {limit:.0f} s"
         return status, took, data_lines(out), said
 
     def whole_job(self, job, peer, program, number):
@@ -248,6 +253,16 @@ class Runner:
             lines.append((*job.whole, str(job.npes), took * 1e9, "ns"))
         return Run(job, peer, number, "ok", spent, load, lines)
 
+    def job(self, job, peer, program, number):
+        load = machine_load()
+        limit = self.limit_of(job)
+        status, took, lines, said = self.once(job, peer, program, limit)
+        return Run(job, peer, number, status, took, load, lines, said)
+
+    def is_given_up(self, peer):
+        """A peer that only hangs would take the time of all."""
+        return peer.name not in self.heard and self.hung.get(peer.name, 0) >= HANGS
+
     def run(self, job, peer, number):
         """None when there is nothing to run, or no time."""
         if (peer.name, job.path) not in self.programs:
@@ -255,18 +270,18 @@ class Runner:
         program, said = self.programs[peer.name, job.path]
         if said:
             return Run(job, peer, number, "does not compile", said=said[:500]) if number == 1 else None
+        if self.is_given_up(peer):
+            return Run(job, peer, number, GIVEN_UP, said=f"it hung {HANGS} times") if number == 1 else None
         key = (peer.name, job.path, job.npes)
         if self.left() < 1 or self.hopeless.get(key, 0) > 1:
             return None
-        if job.whole:
-            return self.whole_job(job, peer, program, number)
-        load = machine_load()
-        limit = self.limit_of(job)
-        status, took, lines, said = self.once(job, peer, program, limit)
-        if status == "timed out":
+        run = (self.whole_job if job.whole else self.job)(job, peer, program, number)
+        if run.status == "timed out":
             self.hopeless[key] = self.hopeless.get(key, 0) + 1
-            said = f"ended after {limit:.0f} s"
-        return Run(job, peer, number, status, took, load, lines, said)
+            self.hung[peer.name] = self.hung.get(peer.name, 0) + 1
+        if run.lines:
+            self.heard.add(peer.name)
+        return run
 
 
 def run_all(runner, jobs, peers, passes, tell, runs):
