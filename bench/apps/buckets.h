@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-enum { BUCKET_WORDS = 2048 };
+/* Many: where PEs share a core, each finds little of its own in the cache when its turn comes. */
+enum { BUCKET_WORDS = 8192 };
 
 struct bucket {
     uint64_t last; /* whether its sender has no more */

@@ -7,6 +7,7 @@
  * the word in one put for many, and the owner applies them. Get and put are the classic benchmark's way and may lose an
  * update where two PEs meet in a word: one word in a hundred may be wrong in the end, as there. The limits are the same
  * by plain C at the addresses that shmem_ptr gives, and for buckets, that every PE updates its own words only. */
+#include <math.h>
 #include "pes.h"
 #include "gups.h"
 #include "buckets.h"
@@ -54,16 +55,25 @@ static void touch_pages(void)
  * handed over in memory is read again behind the store before it, and misses of the cache come one after the other. */
 #define INLINED static inline __attribute__((always_inline))
 
-/* As many updates as come into the time. */
-INLINED size_t run(void (*one)(struct update), double *took)
+/* As many updates as come into the time of a round, from that one on. */
+INLINED size_t run_round(void (*one)(struct update), size_t from, struct rounds *rounds)
 {
     double begin = job_clock();
-    size_t done = 0;
-    for (size_t b = 0; b < batches && seconds_now() - begin < most_seconds; b++, done += BATCH)
+    size_t done = from;
+    for (size_t b = 0; b < batches && seconds_now() - begin < seconds_of_round; b++, done += BATCH)
         for (size_t k = done; k < done + BATCH; k++)
             one(update_number(k));
     shmem_quiet();
-    *took = job_took(begin);
+    add_gups_round(rounds, job_took(begin), done - from);
+    return done;
+}
+
+/* Returns how many updates it was. */
+INLINED size_t run(void (*one)(struct update), struct rounds *rounds)
+{
+    size_t done = 0;
+    while (another_gups_round(rounds))
+        done = run_round(one, done, rounds);
     return done;
 }
 
@@ -76,28 +86,28 @@ INLINED void undo(void (*one)(struct update), size_t done)
 
 INLINED void by_xor(const char *series, void (*one)(struct update))
 {
-    double took;
-    size_t done = run(one, &took);
+    struct rounds rounds = {.n = 0};
+    size_t done = run(one, &rounds);
     must_be_equal(series, xor_of_changes(), xor_of_updates(done));
     undo(one, done);
     must_be_undone(series, 0);
-    report_gups(series, done, took);
+    report_gups(series, &rounds);
 }
 
 INLINED void by_add(const char *series, void (*one)(struct update))
 {
-    double took;
-    size_t done = run(one, &took);
+    struct rounds rounds = {.n = 0};
+    size_t done = run(one, &rounds);
     must_be_equal(series, sum_of_changes(), sum_of_updates(done));
     undo(undo_add, done);
     must_be_undone(series, 0);
-    report_gups(series, done, took);
+    report_gups(series, &rounds);
 }
 
 INLINED void by_store(const char *series, void (*one)(struct update))
 {
-    double took;
-    size_t done = run(one, &took);
+    struct rounds rounds = {.n = 0};
+    size_t done = run(one, &rounds);
     for (size_t k = 0; k < done; k++) {
         struct update u = update_number(k);
         uint64_t is = shmem_ulong_g(place(u), u.pe);
@@ -107,16 +117,16 @@ INLINED void by_store(const char *series, void (*one)(struct update))
     }
     undo(undo_p, done);
     must_be_undone(series, 0);
-    report_gups(series, done, took);
+    report_gups(series, &rounds);
 }
 
 INLINED void by_load_and_store(const char *series, void (*one)(struct update))
 {
-    double took;
-    size_t done = run(one, &took);
+    struct rounds rounds = {.n = 0};
+    size_t done = run(one, &rounds);
     undo(do_xor, done);
     must_be_undone(series, npes == 1 ? 0 : (uint64_t)npes * words / 100);
-    report_gups(series, done, took);
+    report_gups(series, &rounds);
     job_barrier();
     fill_table();
 }
@@ -136,38 +146,48 @@ static void apply_bucket(const uint64_t *word, size_t n)
         table[word[i]] ^= word[i + 1];
 }
 
-/* Until anybody's time is over, which all hear of in the same exchange. */
-static size_t run_buckets(size_t most, double limit, double *took)
+/* So many batches, or until anybody's time is over, which all hear of in the same exchange. Returns which update comes
+ * next. */
+static size_t do_batches(size_t from, size_t most, double end)
 {
-    double begin = job_clock();
-    size_t done = 0;
     for (size_t b = 0; b < most; b++) {
-        fill_buckets(done);
-        done += BATCH;
-        if (exchange_buckets(seconds_now() - begin > limit, apply_bucket)) break;
+        fill_buckets(from);
+        from += BATCH;
+        if (exchange_buckets(seconds_now() > end, apply_bucket)) break;
     }
-    *took = job_took(begin);
+    return from;
+}
+
+static size_t run_buckets(struct rounds *rounds)
+{
+    size_t done = 0;
+    while (another_gups_round(rounds)) {
+        size_t from = done;
+        double begin = job_clock();
+        done = do_batches(from, batches, begin + seconds_of_round);
+        add_gups_round(rounds, job_took(begin), done - from);
+    }
     return done;
 }
 
 static void by_buckets(const char *series)
 {
-    double took, ignored;
-    size_t done = run_buckets(batches, most_seconds, &took);
+    struct rounds rounds = {.n = 0};
+    size_t done = run_buckets(&rounds);
     must_be_equal(series, xor_of_changes(), xor_of_updates(done));
-    run_buckets(done / BATCH, 1e9, &ignored);
+    do_batches(0, done / BATCH, HUGE_VAL);
     must_be_undone(series, 0);
-    report_gups(series, done, took);
+    report_gups(series, &rounds);
 }
 
 /* Nothing is exchanged, so what all words together have changed by is not asked. */
 static void by_own_words(const char *series)
 {
-    double took;
-    size_t done = run(own_load_and_store, &took);
+    struct rounds rounds = {.n = 0};
+    size_t done = run(own_load_and_store, &rounds);
     undo(own_load_and_store, done);
     must_be_undone(series, 0);
-    report_gups(series, done, took);
+    report_gups(series, &rounds);
 }
 
 static void limits(void)

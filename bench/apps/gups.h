@@ -7,8 +7,9 @@
 #ifndef GUPS_H
 #define GUPS_H
 
-enum { BATCH = 1024 }; /* the clock is looked at between batches */
-static const double most_seconds = 0.15;
+enum { BATCH = 1024 };                     /* the clock is looked at between batches */
+static const double seconds_of_round = 0.015; /* after which a PE begins no further batch */
+static const double seconds_in_all = 0.15;
 
 static uint64_t *table;
 static size_t words, batches;
@@ -79,10 +80,18 @@ static inline uint64_t xor_of_updates(size_t done)
     return job_xor(all);
 }
 
-static inline void report_gups(const char *series, size_t done, double took)
+/* A round goes on with the updates where the one before ended: all of them are undone in the end. */
+static inline int another_gups_round(const struct rounds *r) { return r->n < MOST_ROUNDS && r->spent < seconds_in_all; }
+
+/* updates: of this PE. */
+static inline void add_gups_round(struct rounds *rounds, double took, size_t updates)
 {
-    uint64_t all = job_sum(done);
-    if (me == 0) print_row("gups", series, (size_t)npes, (double)all / took * 1e-6, "Mops/s");
+    add_round_of(rounds, took, job_sum(updates));
+}
+
+static inline void report_gups(const char *series, struct rounds *rounds)
+{
+    if (me == 0) print_row("gups", series, (size_t)npes, 1e-6 / median_round(rounds), "Mops/s");
 }
 
 static inline void must_be_undone(const char *series, uint64_t allowed)
@@ -104,11 +113,11 @@ static inline void must_be_equal(const char *series, uint64_t is, uint64_t shoul
 static inline void gups_set_up(int argc, char **argv)
 {
     size_t log_words = size_argument(argc, argv, 1, "the logarithm to base 2 of the words of each PE", 20, 30);
-    batches = size_argument(argc, argv, 2, "batches of 1024 updates of each PE, at most", 1024, 1 << 20);
+    batches = size_argument(argc, argv, 2, "batches of 1024 updates of each PE in a round, at most", 512, 1 << 20);
     words = (size_t)1 << log_words;
     table = job_memory(words * sizeof *table, "the table");
     if (me == 0)
-        printf("# gups: %s, %d PEs, %zu words each, at most %zu updates each\n", JOB_MODEL, npes, words,
+        printf("# gups: %s, %d PEs, %zu words each, at most %zu updates each in a round\n", JOB_MODEL, npes, words,
                batches * BATCH);
 }
 

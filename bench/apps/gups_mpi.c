@@ -4,25 +4,36 @@
  *
  * By MPI_Accumulate with XOR and with SUM in one epoch for all, and by buckets: updates are sorted by owner, exchanged
  * with MPI_Alltoallv, and each owner applies what it got. */
+#include <math.h>
 #include "ranks.h"
 #include "gups.h"
 
 static MPI_Win window;
 static uint64_t value[BATCH]; /* MPI may read it until the flush */
 
-static size_t accumulate(size_t most, double limit, MPI_Op op, int sign, double *took)
+/* So many batches, or until time is over. Returns the update that comes next. */
+static size_t accumulate(size_t from, size_t most, double end, MPI_Op op, int sign)
 {
-    double begin = job_clock();
-    size_t done = 0;
-    for (size_t b = 0; b < most && seconds_now() - begin < limit; b++, done += BATCH) {
+    for (size_t b = 0; b < most && seconds_now() < end; b++, from += BATCH) {
         for (size_t k = 0; k < BATCH; k++) {
-            struct update u = update_number(done + k);
+            struct update u = update_number(from + k);
             value[k] = sign < 0 ? -u.value : u.value;
             MPI_Accumulate(&value[k], 1, MPI_UINT64_T, u.pe, (MPI_Aint)u.word, 1, MPI_UINT64_T, op, window);
         }
         MPI_Win_flush_all(window);
     }
-    *took = job_took(begin);
+    return from;
+}
+
+static size_t run_accumulate(MPI_Op op, struct rounds *rounds)
+{
+    size_t done = 0;
+    while (another_gups_round(rounds)) {
+        size_t from = done;
+        double begin = job_clock();
+        done = accumulate(from, batches, begin + seconds_of_round, op, 1);
+        add_gups_round(rounds, job_took(begin), done - from);
+    }
     return done;
 }
 
@@ -38,14 +49,14 @@ static void touch_pages(void)
 static void by_accumulate(const char *series, MPI_Op op, int undo_sign, uint64_t (*changes)(void),
                           uint64_t (*updates)(size_t))
 {
-    double took, ignored;
-    size_t done = accumulate(batches, most_seconds, op, 1, &took);
+    struct rounds rounds = {.n = 0};
+    size_t done = run_accumulate(op, &rounds);
     MPI_Win_sync(window);
     must_be_equal(series, changes(), updates(done));
-    accumulate(done / BATCH, 1e9, op, undo_sign, &ignored);
+    accumulate(0, done / BATCH, HUGE_VAL, op, undo_sign);
     MPI_Win_sync(window);
     must_be_undone(series, 0);
-    report_gups(series, done, took);
+    report_gups(series, &rounds);
 }
 
 /* What goes to one rank in one exchange: a batch, or less. */
@@ -85,27 +96,36 @@ static int exchange(int over)
     return any;
 }
 
-static size_t run_buckets(size_t most, double limit, double *took)
+static size_t do_batches(size_t from, size_t most, double end)
 {
-    double begin = job_clock();
-    size_t done = 0;
     for (size_t b = 0; b < most; b++) {
-        sort_batch(done);
-        done += BATCH;
-        if (exchange(seconds_now() - begin > limit)) break;
+        sort_batch(from);
+        from += BATCH;
+        if (exchange(seconds_now() > end)) break;
     }
-    *took = job_took(begin);
+    return from;
+}
+
+static size_t run_buckets(struct rounds *rounds)
+{
+    size_t done = 0;
+    while (another_gups_round(rounds)) {
+        size_t from = done;
+        double begin = job_clock();
+        done = do_batches(from, batches, begin + seconds_of_round);
+        add_gups_round(rounds, job_took(begin), done - from);
+    }
     return done;
 }
 
 static void by_buckets(void)
 {
-    double took, ignored;
-    size_t done = run_buckets(batches, most_seconds, &took);
+    struct rounds rounds = {.n = 0};
+    size_t done = run_buckets(&rounds);
     must_be_equal("buckets by alltoallv", xor_of_changes(), xor_of_updates(done));
-    run_buckets(done / BATCH, 1e9, &ignored);
+    do_batches(0, done / BATCH, HUGE_VAL);
     must_be_undone("buckets by alltoallv", 0);
-    report_gups("buckets by alltoallv", done, took);
+    report_gups("buckets by alltoallv", &rounds);
 }
 
 static void make_buckets(void)

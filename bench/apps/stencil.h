@@ -48,7 +48,7 @@ static inline void fill_part(void)
 
 static inline void stencil_set_up(int argc, char **argv)
 {
-    side = size_argument(argc, argv, 1, "cells in a row and in a column of the grid", 512, 1 << 15);
+    side = size_argument(argc, argv, 1, "cells in a row and in a column of the grid", 384, 1 << 15);
     steps = size_argument(argc, argv, 2, "steps", 200, 1 << 20);
     if (side < (size_t)npes) job_fail("stencil: %zu cells in a row are less than the %d PEs", side, npes);
     choose_part();

@@ -67,11 +67,14 @@ struct rounds {
 
 static inline int another_round(const struct rounds *r) { return r->n < MOST_ROUNDS && r->spent < most_of_rounds; }
 
-static inline void add_round(struct rounds *r, double took)
+/* Of a round that does as much as comes into its time: what each piece of the work took. */
+static inline void add_round_of(struct rounds *r, double took, uint64_t pieces)
 {
-    r->took[r->n++] = took;
+    r->took[r->n++] = took / (double)pieces;
     r->spent += took;
 }
+
+static inline void add_round(struct rounds *r, double took) { add_round_of(r, took, 1); }
 
 static inline double median_round(struct rounds *r) { return median_of(r->took, r->n); }
 

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 
 # More PEs than cores is asked of everybody, and as root too: Open MPI wants to be told that this is meant. It yields
@@ -14,17 +15,30 @@ OPENMPI_SHMEM_FLAGS = ["--mca", "opal_common_ucx_opal_mem_hooks", "0"]
 OPENMPI_ACCUMULATE_FLAGS = ["--mca", "osc", "^rdma"]
 ACCUMULATES = ("atomic", "gups", "histogram")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ANSWER_SECONDS = 10
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-def first_line(command):
+def answer(command, given="", errors=subprocess.DEVNULL):
+    """What a tool says when it is asked for something simple; empty when it fails, or does not answer."""
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=20, check=False,
-                              env={**os.environ, **ENVIRONMENT})
-    except (OSError, subprocess.TimeoutExpired):
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+                                   env={**os.environ, **ENVIRONMENT}, start_new_session=True)
+    except OSError:
         return ""
-    lines = done.stdout.decode(errors="replace").split("\n")
-    return lines[0].strip() if done.returncode == 0 else ""
+    try:
+        said = process.communicate(given.encode(), timeout=ANSWER_SECONDS)[0].decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        said = ""
+    finally:
+        if process.poll() is None:  # it and whom it has started, who would keep the pipe open
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    return said if process.returncode == 0 else ""
+
+
+def first_line(command):
+    return answer(command, errors=subprocess.STDOUT).split("\n")[0].strip()
 
 
 # oshcc's option for single-element calls that are inlined, and the programs that it makes a difference to.
@@ -47,6 +61,13 @@ class Peer:
         if self.own:
             tool = os.path.join(os.path.dirname(self.launcher[0]), "shmem-info")
             return first_line([tool, "--version"]) or self.about
+        library = "" if self.mpi else shmem_version(self.compiler)
+        if not library:
+            return self.launcher_version()
+        # An OpenSHMEM without a launcher of its own is started by that of an MPI.
+        return library if self.about == "" else f"{library}, started by {self.launcher_version()}"
+
+    def launcher_version(self):
         if self.about.startswith("HYDRA"):
             return "MPICH " + hydra_version(self.launcher[0])
         number = re.search(r"\d+\.\d+(\.\d+)*", self.about)
@@ -87,18 +108,26 @@ class KeptPeer:
         return self.kept
 
 
+def shmem_version(compiler):
+    """What shmem.h says of its library; empty where that is no more than who made it, as Open MPI's."""
+    program = "#include <shmem.h>\nBENCH_VERSION SHMEM_VENDOR_STRING SHMEM_MAJOR_VERSION SHMEM_MINOR_VERSION\n"
+    said = answer(compiler + ["-E", "-P", "-x", "c", "-"], program)
+    found = re.search(r'^BENCH_VERSION "([^"]*)" (\d+) (\d+)', said, re.MULTILINE)
+    if not found or "://" in found.group(1):
+        return ""
+    return f"{found.group(1)}, OpenSHMEM {found.group(2)}.{found.group(3)}"
+
+
 def hydra_version(launcher):
-    done = subprocess.run([launcher, "--version"], stdout=subprocess.PIPE, check=False)
-    found = re.search(r"Version:\s*(\S+)", done.stdout.decode(errors="replace"))
+    found = re.search(r"Version:\s*(\S+)", answer([launcher, "--version"]))
     return found.group(1) if found else ""
 
 
-def resolved(words, what):
+def resolved(words, what, advice):
     words = shlex.split(words)
     program = shutil.which(words[0]) if words else None
     if not program:
-        raise SystemExit(f"run.py: {what}: there is no program {words[0] if words else '(empty)'}. A peer is written "
-                         "name=compiler,launcher, each with flags behind it if need be")
+        raise SystemExit(f"run.py: {what}: there is no program {words[0] if words else '(empty)'}. {advice}")
     return [os.path.abspath(program)] + words[1:]
 
 
@@ -117,16 +146,16 @@ def parse(text, mpi_names=(), own=False):
     compiler, comma, launcher = pair.partition(",")
     if not name or not comma:
         raise SystemExit(f"run.py: {text!r} is no peer. Write name=oshcc,oshrun or name=mpicc,mpirun")
-    compiler, launcher = resolved(compiler, name), resolved(launcher, name)
+    advice = ("Build this library first (make), or say where it is by --oshcc and --oshrun" if own else
+              "A peer is written name=compiler,launcher, each with flags behind it if need be")
+    compiler, launcher = resolved(compiler, name, advice), resolved(launcher, name, advice)
     return Peer(name, compiler, launcher, name in mpi_names or is_mpi(compiler[0]), own)
 
 
 def find_inlined(ours):
     """The inlined form of this library, where its oshcc has one: a macro says so, since others ignore the option."""
     compiler = ours.compiler + [INLINE]
-    done = subprocess.run(compiler + ["-E", "-dM", "-x", "c", os.devnull], stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, check=False)
-    if b"SHMEMX_INLINE" not in done.stdout:
+    if "SHMEMX_INLINE" not in answer(compiler + ["-E", "-dM", "-x", "c", os.devnull]):
         return []
     return [Peer(f"{ours.name} {INLINE}", compiler, ours.launcher, own=True, only=INLINED)]
 

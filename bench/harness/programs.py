@@ -76,4 +76,10 @@ def chosen(jobs, names, counts=None):
             known = " ".join(sorted({j.name for j in jobs}))
             raise SystemExit(f"run.py: --tables {name}: there is no such program. There are: micro, apps, models, "
                              f"{known}")
-    return [j for j in jobs if fits(j) and (not counts or j.npes in counts)]
+    named = [j for j in jobs if fits(j)]
+    picked = [j for j in named if not counts or j.npes in counts]
+    if not picked:
+        there = " ".join(str(n) for n in sorted({j.npes for j in named}))
+        raise SystemExit(f"run.py: --pes {' '.join(map(str, counts))}: none of the programs is run with so many PEs. They "
+                         f"are run with {there}")
+    return picked

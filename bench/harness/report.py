@@ -4,6 +4,7 @@ import os
 import statistics
 
 from harness.results import LEVEL, verdict
+from harness.runs import GIVEN_UP
 from harness.tables import order, table_of
 
 BEGIN = "<!-- Written by bench/run.py from here on: what is changed by hand is lost. -->"
@@ -203,7 +204,8 @@ def troubles(results):
     said = {}
     for run in results.runs:
         if run.status != "ok":
-            said.setdefault((run.job.path, run.peer.name, run.status), [set(), run.said])[0].add(run.job.npes)
+            what = "everything after that" if run.status == GIVEN_UP else run.job.path
+            said.setdefault((what, run.peer.name, run.status), [set(), run.said])[0].add(run.job.npes)
     if not said:
         return
     yield "What did not run to its end (rows that were printed before are kept):\n"
@@ -241,15 +243,28 @@ def generated(results, machine, passes, plots):
     return "\n".join(lines)
 
 
+def around(path):
+    """What is in the file, or would be in a new one."""
+    if not os.path.exists(path):
+        return AROUND
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def problem(path):
+    """Why no report can be written into that file; empty when one can."""
+    try:
+        text = around(path)
+    except (OSError, ValueError) as error:
+        return f"cannot be read: {error}"
+    if BEGIN not in text or END not in text:
+        return f"has no marks to write between. They are the lines\n{BEGIN}\n{END}"
+    return ""
+
+
 def write(path, text):
     """Into the file between its marks; into a new one where there is none."""
-    around = AROUND
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            around = file.read()
-    if BEGIN not in around or END not in around:
-        raise SystemExit(f"run.py: {path} has no marks to write between. They are the lines\n{BEGIN}\n{END}")
-    before, _, rest = around.partition(BEGIN)
+    before, _, rest = around(path).partition(BEGIN)
     after = rest.partition(END)[2]
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"{before}{BEGIN}\n\n{text.strip()}\n\n{END}{after}")

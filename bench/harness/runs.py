@@ -1,6 +1,7 @@
 """Builds and runs: round robin over the peers, pass after pass, until all passes are made or time is up."""
 
 import concurrent.futures
+import contextlib
 import os
 import select
 import shutil
@@ -15,13 +16,16 @@ from harness.peers import ENVIRONMENT
 FLAGS = ["-O2", "-std=gnu11"]
 LIBRARIES = ["-lpthread", "-lm"]
 MARK = "HBMESH_BENCH_RUN"
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # by which a person or a system ends a measurement
+GIVEN_UP = "given up"
+HANGS = 3  # of a peer that has never printed a row, until it is given up
 OUT_OF_TIME = "# out of time"  # what a program says that leaves rows out
 # What a library that is killed leaves in /dev/shm.
 SEGMENTS = ("vader_segment", "mpich_shar_tmp", "osc_rdma", "sm_segment", "ucx_shm", "psm2_shm", "memheap")
 
 
 class Run:
-    """How one start of one program went. status: ok, failed, timed out, does not compile."""
+    """How one start of one program went. status: ok, failed, timed out, does not compile, given up."""
 
     def __init__(self, job, peer, number, status, seconds=0.0, load=(0.0, 0), lines=(), said=""):
         self.job, self.peer, self.number, self.status = job, peer, number, status
@@ -34,13 +38,25 @@ class Run:
                 "running": self.running, "said": self.said, "lines": self.lines}
 
 
+def ended_by(code):
+    """What an exit status says where the program itself said nothing."""
+    try:
+        return f"exit status {code}" if code >= 0 else f"ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"ended by signal {-code}"
+
+
 # --- build ---
 
 def build_one(peer, source, target):
     """Returns what the compiler said, empty when it compiled."""
     command = peer.compiler + FLAGS + [source, "-o", target] + LIBRARIES
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    return "" if done.returncode == 0 else done.stdout.decode(errors="replace").strip() or "no message"
+    if done.returncode == 0:
+        return ""
+    lines = [line.strip() for line in done.stdout.decode(errors="replace").split("\n") if line.strip()]
+    errors = [line for line in lines if "error" in line or "undefined reference" in line]
+    return (errors + lines + [ended_by(done.returncode)])[0]
 
 
 def folder_name(peer):
@@ -57,7 +73,13 @@ def build_all(peers, jobs, folder):
                 target = os.path.join(folder, folder_name(peer), job.path.replace("/", "-"))
                 wanted[peer.name, job.path] = (peer, job.source(peer.mpi), target)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        said = pool.map(lambda w: build_one(*w), wanted.values())
+        builds = [pool.submit(build_one, *w) for w in wanted.values()]
+        try:
+            said = [build.result() for build in builds]
+        except KeyboardInterrupt:
+            for build in builds:  # those that have not begun; who leaves the pool waits for the others
+                build.cancel()
+            raise
     return {key: (w[2], text) for (key, w), text in zip(wanted.items(), said)}
 
 
@@ -94,6 +116,17 @@ def end_run(process, mark):
                 pass
         time.sleep(0.05)
     process.wait()
+
+
+@contextlib.contextmanager
+def undisturbed():
+    """No impatient second Ctrl-C leaves processes behind."""
+    kept = {number: signal.signal(number, signal.SIG_IGN) for number in ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
 
 
 def segments():
@@ -138,15 +171,15 @@ def start(command, environment, limit, mark, folder):
                                    cwd=folder, start_new_session=True)
         try:
             code = wait(process, limit)
-        except KeyboardInterrupt:
-            end_run(process, mark)
-            raise
-        took = time.monotonic() - begin
+            took = time.monotonic() - begin
+        finally:
+            with undisturbed():
+                end_run(process, mark)
         status = "timed out" if code is None else "failed" if code else "ok"
-        end_run(process, mark)
         out.seek(0)
         err.seek(0)
-        return status, took, out.read().decode(errors="replace"), err.read().decode(errors="replace")
+        said = first_words(err.read().decode(errors="replace")) or (ended_by(code) if code else "")
+        return status, took, out.read().decode(errors="replace"), said
 
 
 def data_lines(output):
@@ -164,10 +197,11 @@ def data_lines(output):
 
 
 def first_words(text):
-    """The line of the errors that says most: the first that is none of a launcher's frames."""
-    lines = [line.strip() for line in text.split("\n")]
-    lines = [line for line in lines if line and not line.startswith(("---", "["))] or [line for line in lines if line]
-    return lines[0][:200] if lines else ""
+    """The line of the errors that says most: that of a crash, or the first that is none of a launcher's frames."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    crashes = [line for line in lines if "Caught signal" in line]
+    plain = [line for line in lines if not line.startswith(("---", "===", "["))]
+    return (crashes + plain + lines + [""])[0][:200]
 
 
 def machine_load():
@@ -180,6 +214,7 @@ class Runner:
         self.programs, self.deadline, self.settings, self.limit = programs, deadline, settings, limit
         self.count = 0
         self.hopeless = {}  # (peer, program, PEs): how often it has timed out
+        self.heard, self.hung = set(), {}  # peers that have printed a row; how often others have timed out
 
     def left(self):
         return self.deadline - time.monotonic()
@@ -194,13 +229,17 @@ class Runner:
         folder = tempfile.mkdtemp(prefix="hbmesh-bench-")
         environment = {**os.environ, **ENVIRONMENT, **job.environment(), **self.settings, MARK: mark, "TMPDIR": folder}
         before = segments()
+        status = "interrupted"
         try:
-            status, took, out, err = start(peer.launch(job.npes, program, job.name), environment, limit, mark, folder)
+            status, took, out, said = start(peer.launch(job.npes, program, job.name), environment, limit, mark, folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        if status != "ok":
-            remove_segments(segments() - before)
-        said = first_words(err) if status != "ok" else OUT_OF_TIME if OUT_OF_TIME in out else ""
+            if status != "ok":
+                remove_segments(segments() - before)
+        if status == "ok":
+            said = OUT_OF_TIME if OUT_OF_TIME in out else ""
+        elif status == "timed out":
+            said = f"ended after {limit:.0f} s"
         return status, took, data_lines(out), said
 
     def whole_job(self, job, peer, program, number):
@@ -214,6 +253,16 @@ class Runner:
             lines.append((*job.whole, str(job.npes), took * 1e9, "ns"))
         return Run(job, peer, number, "ok", spent, load, lines)
 
+    def job(self, job, peer, program, number):
+        load = machine_load()
+        limit = self.limit_of(job)
+        status, took, lines, said = self.once(job, peer, program, limit)
+        return Run(job, peer, number, status, took, load, lines, said)
+
+    def is_given_up(self, peer):
+        """A peer that only hangs would take the time of all."""
+        return peer.name not in self.heard and self.hung.get(peer.name, 0) >= HANGS
+
     def run(self, job, peer, number):
         """None when there is nothing to run, or no time."""
         if (peer.name, job.path) not in self.programs:
@@ -221,28 +270,28 @@ class Runner:
         program, said = self.programs[peer.name, job.path]
         if said:
             return Run(job, peer, number, "does not compile", said=said[:500]) if number == 1 else None
+        if self.is_given_up(peer):
+            return Run(job, peer, number, GIVEN_UP, said=f"it hung {HANGS} times") if number == 1 else None
         key = (peer.name, job.path, job.npes)
         if self.left() < 1 or self.hopeless.get(key, 0) > 1:
             return None
-        if job.whole:
-            return self.whole_job(job, peer, program, number)
-        load = machine_load()
-        limit = self.limit_of(job)
-        status, took, lines, said = self.once(job, peer, program, limit)
-        if status == "timed out":
+        run = (self.whole_job if job.whole else self.job)(job, peer, program, number)
+        if run.status == "timed out":
             self.hopeless[key] = self.hopeless.get(key, 0) + 1
-            said = f"ended after {limit:.0f} s"
-        return Run(job, peer, number, status, took, load, lines, said)
+            self.hung[peer.name] = self.hung.get(peer.name, 0) + 1
+        if run.lines:
+            self.heard.add(peer.name)
+        return run
 
 
-def run_all(runner, jobs, peers, passes, tell):
-    """All runs, pass by pass: what disturbs the machine for a while disturbs one run of each, not all runs of one."""
-    runs = []
+def run_all(runner, jobs, peers, passes, tell, runs):
+    """All runs, pass by pass: what disturbs the machine for a while disturbs one run of each, not all runs of one. Each
+    goes into `runs` when it is over: what there is then counts, whatever becomes of the next one."""
     for number in range(1, passes + 1):
         for place, job in enumerate(jobs):
             if runner.left() < 1:
                 tell(f"time is up in pass {number} of {passes}, before {job.path} with {job.npes} PEs")
-                return runs
+                return
             for peer in peers:
                 run = runner.run(job, peer, number)
                 if run:
@@ -250,4 +299,3 @@ def run_all(runner, jobs, peers, passes, tell):
                     note = "" if run.status == "ok" else f"  {run.status}: {(run.said.splitlines() or [''])[0]}"
                     tell(f"pass {number}  {place + 1}/{len(jobs)}  {job.path:26} {job.npes:3} PEs  {peer.name:18} "
                          f"{run.seconds:6.2f} s{note}")
-    return runs

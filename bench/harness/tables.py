@@ -30,8 +30,9 @@ TABLES = {
     ),
     "put": Table(
         "put",
-        "A block written to a neighbour, 64 places in turn. nbi: windows of 16, each with a quiet; the time "
-        "is that of one. MPI: MPI_Put and MPI_Win_flush_local; nbi: 16 and MPI_Win_flush.",
+        "A block written to a neighbour, 64 places in turn, and a quiet behind many of them. nbi: windows of 16, each "
+        "with a quiet; the time is that of one. MPI: MPI_Put and MPI_Win_flush_local, MPI_Win_flush behind many; nbi: 16 "
+        "and MPI_Win_flush.",
         limit="memcpy to the same place"
     ),
     "get": Table(

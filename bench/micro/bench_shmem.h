@@ -35,6 +35,8 @@ static double bench_span(double begin, double end)
     shmem_double_get(all_begins, begins, (size_t)npes, 0);
     shmem_double_get(all_ends, ends, (size_t)npes, 0);
     for (int pe = 0; pe < npes; pe++) {
+        /* All began behind a barrier of this round: else a put was lost, or wrote what it was not given. */
+        bench_must(all_begins[pe] >= bench_began && all_ends[pe] >= all_begins[pe], "the times that all PEs put");
         begin = all_begins[pe] < begin ? all_begins[pe] : begin;
         end = all_ends[pe] > end ? all_ends[pe] : end;
     }
@@ -79,6 +81,16 @@ static BENCH_UNUSED void *bench_reach(void *block, int pe)
     return there ? there : block;
 }
 
+/* Whether that is there for every PE: some libraries map a PE's memory for itself alone. */
+static BENCH_UNUSED bool bench_all_have(const void *something)
+{
+    static long missing; /* symmetric; PE 0's is asked, and stays: what is mapped for one block is for the others */
+    shmem_barrier_all();
+    if (!something) shmem_long_p(&missing, 1, 0);
+    shmem_barrier_all();
+    return shmem_long_g(&missing, 0) == 0;
+}
+
 /* PE 0 works, everybody else waits in a barrier. */
 static BENCH_UNUSED void bench_by_first(void (*work)(void))
 {
@@ -94,8 +106,8 @@ static BENCH_UNUSED void bench_by_first(void (*work)(void))
 /* An array for each of the last collectives: none is used again before everybody has left it, as the standard asks. */
 enum { BENCH_SYNCS = 72, BENCH_WORK = 1 << 20 };
 static long bench_syncs[BENCH_SYNCS]
-                       [_SHMEM_REDUCE_SYNC_SIZE + _SHMEM_COLLECT_SYNC_SIZE + _SHMEM_ALLTOALL_SYNC_SIZE];
-static double bench_work_array[BENCH_WORK + _SHMEM_REDUCE_MIN_WRKDATA_SIZE];
+                       [SHMEM_REDUCE_SYNC_SIZE + SHMEM_COLLECT_SYNC_SIZE + SHMEM_ALLTOALL_SYNC_SIZE];
+static double bench_work_array[BENCH_WORK + SHMEM_REDUCE_MIN_WRKDATA_SIZE];
 static unsigned bench_turn;
 static BENCH_UNUSED long *bench_sync(void)
 {

@@ -37,7 +37,7 @@ static BENCH_UNUSED void bench_line_round_trip(long n)
 
 static BENCH_UNUSED bool bench_has_pair(void)
 {
-    return npes == 2 && bench_agree(bench_pair != NULL) != 0;
+    return npes == 2 && bench_all_have(bench_pair);
 }
 
 #endif

@@ -2,7 +2,8 @@
  *
  *     oshcc -O2 -std=gnu11 bench/micro/copy.c -o copy && oshrun -n 2 ./copy
  *
- * Small blocks go to 64 places in turn. "nbi": in windows of 16, each ended by a quiet; the time is that of one.
+ * Small blocks go to 64 places in turn. "nbi": in windows of 16, each ended by a quiet; the time is that of one. Blocking
+ * puts end in a quiet, too, many of them in one: what a library only has begun is no bandwidth.
  */
 #include "bench_shmem.h"
 
@@ -21,6 +22,7 @@ static size_t at(long i)
 static void put(long n)
 {
     LOOP shmem_putmem(there + at(i), own + at(i), bytes, next);
+    shmem_quiet();
 }
 
 static void get(long n)

@@ -33,6 +33,7 @@ static void put(long n)
         start_put(i);
         MPI_Win_flush_local(next, window);
     }
+    MPI_Win_flush(next, window);
 }
 
 static void get(long n)

@@ -78,7 +78,7 @@ int main(void)
     row("collectives of one double", "broadcast", broadcast);
     row("collectives of one double", "fcollect", fcollect);
     row("collectives of one double", "alltoall", alltoall);
-    if (bench_agree(barrier != NULL) != 0) {
+    if (bench_all_have(barrier)) {
         row("barrier", "limit", barrier_pthread);
         row("sync", "limit", barrier_pthread);
     }

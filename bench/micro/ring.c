@@ -42,7 +42,7 @@ int main(void)
     *turns = 0;
     shared_turn = shmem_ptr(turns, 0);
     bench_at("token ring", "heap", (size_t)npes, bench_together(token_ring), "ns");
-    if (bench_agree(shared_turn != NULL) != 0)
+    if (bench_all_have(shared_turn))
         bench_at("token ring", "limit", (size_t)npes, bench_together(futex_ring), "ns");
     shmem_finalize();
     return 0;

@@ -66,11 +66,13 @@ def command(options, program, path, layout):
     return [options.oshrun, "-n", pes, *(["--machines", machines] if machines else []), path]
 
 
-
 def run(options, program, path, layout):
     """What one run prints: its digests, and its figures by series and quantity."""
     line = command(options, program, path, layout) + options.sizes.get(program.split("_")[0], [])
-    done = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT_S, stdin=subprocess.DEVNULL)
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT_S, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        sys.exit(f"models.py: {' '.join(line)} was not through after {LIMIT_S} s: give smaller sizes (--size)")
     if done.returncode != 0:
         sys.exit(f"models.py: {' '.join(line)} ended with status {done.returncode}:\n{done.stderr}")
     digests = re.findall(r"^# digest of \w+: (\w+)$", done.stdout, re.M)

@@ -73,17 +73,40 @@ printf 'p\theap\t8\t1000000000\tns\n'
 echo 'no more of this' >&2
 exit 3
 TEXT
-chmod +x cc hang die
-run --quick --tables element --limit 2 --out bad hangs=./cc,./hang dies=./cc,./die cannot=false,./die ||
-    fail "run.py with bad peers: $(cat said)"
+printf '#!/bin/sh\n[ "$1" = --version ] || kill -SEGV $$\n' >crash
+printf '#!/bin/sh\necho "In file included from x.c:1:"; echo "x.h:1: error: no such thing"; exit 1\n' >cannot
+chmod +x cc hang die crash cannot
+run --quick --tables element --limit 2 --out bad hangs=./cc,./hang dies=./cc,./die crashes=./cc,./crash \
+    cannot=./cannot,./die || fail "run.py with bad peers: $(cat said)"
 for text in 'hangs, micro/element with 2 PEs: timed out' 'dies, micro/element with 2 PEs: failed (`no more of this`)' \
-    'cannot, micro/element with 2 PEs: does not compile' '| heap | 8 B | .* timed out | 1 s | does not compile |' \
+    'crashes, micro/element with 2 PEs: failed (`ended by SIGSEGV`)' \
+    'cannot, micro/element with 2 PEs: does not compile (`x.h:1: error: no such thing`)' \
+    '| heap | 8 B | .* timed out | 1 s | failed | does not compile |' \
     'in \*\*1 of 1 rows\*\*'; do
     has bad/benchmarks.md "$text"
 done
-for process in /proc/[0-9]*; do
-    { tr '\0' ' ' <"$process/cmdline"; } 2>/dev/null | grep -q "^sleep $seconds" && fail "$process is left behind"
-done
+sleepers() {
+    for process in /proc/[0-9]*; do
+        { tr '\0' ' ' <"$process/cmdline"; } 2>/dev/null | grep -q "^sleep $seconds" && echo "$process"
+    done
+}
+none_left() { [ -z "$(sleepers)" ] || fail "left behind: $(sleepers)"; }
+none_left
+
+# Ended from outside while a peer hangs: what was measured until then is reported, and nobody is left behind.
+mkdir tmp
+OSHCC=$OSHCC OSHRUN=$OSHRUN TMPDIR=$PWD/tmp "$python" "$SRC/bench/run.py" --quick --tables element --out cut \
+    hangs=./cc,./hang >said 2>&1 &
+measurement=$!
+for _ in $(seq 300); do [ -n "$(sleepers)" ] && break || sleep 0.1; done
+kill -TERM $measurement
+wait $measurement
+status=$?
+[ $status = 130 ] || fail "an ended measurement has status $status: $(cat said)"
+has said 'ended before its time'
+has cut/benchmarks.md '| heap | 8 B | .* ns'
+none_left
+[ -z "$(ls tmp)" ] || fail "left behind: $(ls tmp)"
 
 # What is asked wrongly is said.
 run --tables nonsense && fail 'a program that there is not'
@@ -92,4 +115,10 @@ run nonsense && fail 'a peer without compiler and launcher'
 has said 'is no peer'
 run x=/no/such,/no/such && fail 'a peer that is not there'
 has said 'there is no program /no/such'
+run --pes 3 && fail 'a number of PEs that nothing is run with'
+has said 'none of the programs is run with so many PEs'
+run --out cc && fail 'a file for a folder'
+has said 'no report can be written there'
+run --from /no/such.json && fail 'figures that are not there'
+has said 'no figures of an earlier run are there'
 exit $failed
