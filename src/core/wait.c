@@ -14,13 +14,15 @@
 #include "base/os.h"
 #include "core/look.h"
 #include "core/place.h"
+#include "core/share.h"
 #include "core/watch.h"
 #include "core/world.h"
 
 enum { SPIN, FIRST, YIELD, ANNOUNCE, SLEEP };
 
 enum {
-    SPIN_STEPS = 4000,         /* with a core for each PE: some 50 us */
+    SPIN_STEPS = 4000,         /* with a core for each PE: some 50 us; ... */
+    LOOK_STEPS = 512,          /* ... after so many, and each time when twice as many are over, it looks who else wants the core */
     HELM_SPIN_STEPS = 100,     /* where a wait may serve its PE, which does not go together with spinning */
     HELM_AFTER_NS = 5000,
     LONG_YIELD_NS = 1000000,   /* a yield that takes this long went to somebody who computes, ... */
@@ -205,7 +207,7 @@ void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const c
     w->since = 0;
     w->looks = 0;
     w->steps = 0;
-    w->phase = spin_steps ? SPIN : FIRST;
+    w->phase = spin_steps && !hm_share_any() ? SPIN : FIRST;
     w->polled = polled;
     w->returns = w->left = false;
     w->announced = w->watched = w->watching = false;
@@ -265,7 +267,7 @@ static bool is_crowded(void)
     return hm_unlikely(until) && hm_os_now() < until;
 }
 
-static int first_phase_after_spin(void) { return yield_ns && !is_crowded() ? YIELD : ANNOUNCE; }
+static bool is_to_sleep(void) { return !yield_ns || is_crowded() || (spin_steps && hm_share_any() && hm_share_moves()); }
 
 /* In a crowd nearly every yield takes long. Among PEs that have this and that to do one takes long now and then, out of
  * thousands; then sleeps, and who wakes the sleepers, would cost more than it did. */
@@ -295,16 +297,32 @@ static void note_long_yield(uint64_t began, uint64_t now)
     __atomic_store_n(&job->crowded_until, now + span, __ATOMIC_RELAXED);
 }
 
+static void step_spin(struct hm_wait *w)
+{
+    hm_relax();
+    uint32_t n = ++w->steps;
+    bool looks = n >= LOOK_STEPS && !(n & (n - 1));
+    if (hm_unlikely(n >= spin_steps || (looks && hm_share_yield()))) w->phase = FIRST;
+}
+
+/* Who has yielded at once, as the core was shared, and finds that it is no longer, spins. Not where each look is a copy. */
+static void tell_yield(struct hm_wait *w, uint64_t took)
+{
+    if (!hm_share_tell(took) && w->steps < spin_steps && !w->look_ns) w->phase = SPIN;
+}
+
 static bool step_yield(struct hm_wait *w)
 {
     if (!w->since) {
         note_start(w);
         w->last = w->since;
     }
-    if (hm_likely(!may_serve(w)) || !serve(w)) sched_yield();
+    bool served = hm_unlikely(may_serve(w)) && serve(w);
+    if (!served) sched_yield();
     hm_world_safe_point();
     uint64_t now = hm_os_now(), took = now - w->last;
     w->last = now;
+    if (!served) tell_yield(w, took);
     if (took > long_yield_ns)
         note_long_yield(now - took, now);
     else
@@ -418,11 +436,8 @@ static bool step_sleep(struct hm_wait *w)
 bool hm_wait_pause(struct hm_wait *w)
 {
     switch (w->phase) {
-    case SPIN:
-        hm_relax();
-        if (++w->steps >= spin_steps) w->phase = FIRST;
-        return true;
-    case FIRST: w->phase = first_phase_after_spin(); return true;
+    case SPIN: step_spin(w); return true;
+    case FIRST: w->phase = is_to_sleep() ? ANNOUNCE : YIELD; return true;
     case YIELD: return step_yield(w);
     case ANNOUNCE: step_announce(w); return true;
     default: return step_sleep(w);
@@ -534,6 +549,18 @@ int64_t hm_wait_word_slow(void *ivar, int cmp, int64_t want, enum hm_word type, 
     return have;
 }
 
+/* Tests have no end, so they look each time for whom they fail. */
+static void relax_or_yield(void)
+{
+    static uint32_t failed;
+    uint32_t n = __atomic_load_n(&failed, __ATOMIC_RELAXED) + 1;
+    __atomic_store_n(&failed, n, __ATOMIC_RELAXED);
+    if (hm_share_any() || n % LOOK_STEPS == 0)
+        hm_share_yield();
+    else
+        hm_relax();
+}
+
 void hm_test_failed(void)
 {
     if (hm_unlikely(hm_wait_send != NULL)) hm_wait_send(false);
@@ -541,7 +568,7 @@ void hm_test_failed(void)
     if (oversubscribed)
         sched_yield();
     else
-        hm_relax();
+        relax_or_yield();
 }
 
 int hm_test_word(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call)
