@@ -20,6 +20,8 @@ size_t hm_os_second_cache(void);
  * $TMPDIR or /tmp. Sparse. The descriptor, or -errno (-EFBIG: RLIMIT_FSIZE forbids the size). */
 int hm_os_memfd(const char *name, size_t bytes);
 
+/* How many threads of the machine run or want to, this one among them; 0: unknown. A few microseconds. */
+int hm_os_running(void);
 /* membarrier(2), global expedited. hm_os_membarrier_register: 0 or -errno (denied, unknown). */
 int hm_os_membarrier_register(void);
 void hm_os_membarrier(void);

@@ -139,6 +139,17 @@ struct hm_abandoned {
 };
 #define HM_ABANDONED_MAX 256
 
+/* Whether others compute on the cores (core/crowd.h). Times are CLOCK_MONOTONIC, ns. */
+struct hm_crowd {
+    uint64_t until;      /* till then waits sleep at once */
+    uint64_t span;       /* for how long that was said last */
+    uint64_t long_yield; /* when the last yield came back that had gone to somebody who computes */
+    uint64_t ended;      /* when it was found to be over before its time */
+    uint64_t stays;      /* till then that is not believed */
+    uint32_t brisk;      /* short sleeps in a row */
+    uint32_t calm;       /* looks at which nobody had to wait for a core */
+};
+
 struct hm_job {
     uint64_t magic;
     uint32_t version;
@@ -154,9 +165,7 @@ struct hm_job {
     HM_ALIGNED(HM_LINE) uint32_t watchman; /* 1 + the PE that looks at sleepers' words for all; 0: nobody (core/watch.h) */
     uint32_t watch_slow;                   /* it looks less often than once a millisecond */
     uint32_t watched;                      /* sleepers that rely on it */
-    HM_ALIGNED(HM_LINE) uint64_t crowded_until; /* CLOCK_MONOTONIC, ns: till then waits sleep at once (core/wait.c) */
-    uint64_t crowded_span;                      /* ns for which that was said last */
-    uint64_t long_yield;                        /* when the last yield came back that had gone to somebody who computes */
+    HM_ALIGNED(HM_LINE) struct hm_crowd crowd;
     HM_ALIGNED(HM_LINE) uint32_t aset_lock;
     uint64_t set_key[HM_TEAM_SLOTS]; /* active sets: which one a team slot serves; 0 none. Under aset_lock */
     HM_ALIGNED(HM_LINE) uint32_t abandoned_count; /* tickets in the table, or about to be; most often 0 */

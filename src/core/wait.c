@@ -12,24 +12,22 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "base/os.h"
+#include "core/crowd.h"
 #include "core/look.h"
 #include "core/place.h"
+#include "core/share.h"
 #include "core/watch.h"
 #include "core/world.h"
 
 enum { SPIN, FIRST, YIELD, ANNOUNCE, SLEEP };
 
 enum {
-    SPIN_STEPS = 4000,         /* with a core for each PE: some 50 us */
+    SPIN_STEPS = 4000,         /* with a core for each PE: some 50 us; ... */
+    LOOK_STEPS = 512,          /* ... after so many, and each time when twice as many are over, it looks who else wants the core */
     HELM_SPIN_STEPS = 100,     /* where a wait may serve its PE, which does not go together with spinning */
     HELM_AFTER_NS = 5000,
-    LONG_YIELD_NS = 1000000,   /* a yield that takes this long went to somebody who computes, ... */
+    LONG_YIELD_NS = 1000000,   /* a yield that takes this long went to somebody who computes (core/crowd.h), ... */
     LONG_SHARE_NS = 125000,    /* and this long for each PE of a core, who all take their turn with what they have to do */
-    FEW_YIELDS = 16,           /* when a PE has made fewer since its last one that did, ... */
-    CROWD_NS = 20000000,       /* and the last one of anybody's is not longer ago, ... */
-    CROWDED_NS = 4000000,      /* waits sleep at once for so long, ... */
-    CROWDED_MAX_NS = 128000000, /* ... and up to so long when that happens again and again; ... */
-    CROWDED_FORGET = 4,        /* ... it does not when so many times as long has passed without */
     STUCK_NS = 100000000,      /* unpolled sleepers look for deadlocks this often */
     ASK_NS = 25000000,         /* the program is asked whether to go on when it has not been for so long */
     LOOK_NS = 30000,           /* between two looks at a word of device memory, ... */
@@ -205,7 +203,7 @@ void hm_wait_begin(struct hm_wait *w, struct hm_bell *bell, bool polled, const c
     w->since = 0;
     w->looks = 0;
     w->steps = 0;
-    w->phase = spin_steps ? SPIN : FIRST;
+    w->phase = spin_steps && !hm_share_any() ? SPIN : FIRST;
     w->polled = polled;
     w->returns = w->left = false;
     w->announced = w->watched = w->watching = false;
@@ -255,44 +253,26 @@ static void note_start(struct hm_wait *w)
     publish(w);
 }
 
-/* Yielding serves PEs that hand the cores to each other. Where others compute on them, our own PEs or strangers, a yield
- * gives a whole time slice away, while who sleeps is scheduled at once when it is woken: then waits sleep at once, and now
- * and then they yield again to see whether that has passed. All PEs of a machine do the same at a time: among those that
- * yield, one that sleeps comes late, since it has to be woken, and those that yield come late among those that do not. */
 static bool is_crowded(void)
 {
-    uint64_t until = __atomic_load_n(&hm_world.job->crowded_until, __ATOMIC_RELAXED);
+    uint64_t until = hm_crowd_until(&hm_world.job->crowd);
     return hm_unlikely(until) && hm_os_now() < until;
 }
 
-static int first_phase_after_spin(void) { return yield_ns && !is_crowded() ? YIELD : ANNOUNCE; }
+static bool is_to_sleep(void) { return !yield_ns || is_crowded() || (spin_steps && hm_share_any() && hm_share_moves()); }
 
-/* In a crowd nearly every yield takes long. Among PEs that have this and that to do one takes long now and then, out of
- * thousands; then sleeps, and who wakes the sleepers, would cost more than it did. */
-static uint32_t yields_since_long;
-
-static void note_short_yield(void)
+static void step_spin(struct hm_wait *w)
 {
-    uint32_t n = __atomic_load_n(&yields_since_long, __ATOMIC_RELAXED);
-    if (n < FEW_YIELDS) __atomic_store_n(&yields_since_long, n + 1, __ATOMIC_RELAXED);
+    hm_relax();
+    uint32_t n = ++w->steps;
+    bool looks = n >= LOOK_STEPS && !(n & (n - 1));
+    if (hm_unlikely(n >= spin_steps || (looks && hm_share_yield()))) w->phase = FIRST;
 }
 
-/* A yield has taken long. All that waited on that core see the same, and once is no crowd: something of the system's has
- * run. A crowd is noted for longer each time, if the last time is not long past. */
-static void note_long_yield(uint64_t began, uint64_t now)
+/* Who has yielded at once, as the core was shared, and finds that it is no longer, spins. Not where each look is a copy. */
+static void tell_yield(struct hm_wait *w, uint64_t took)
 {
-    struct hm_job *job = hm_world.job;
-    uint64_t last = __atomic_load_n(&job->long_yield, __ATOMIC_RELAXED);
-    uint64_t until = __atomic_load_n(&job->crowded_until, __ATOMIC_RELAXED);
-    uint64_t span = __atomic_load_n(&job->crowded_span, __ATOMIC_RELAXED);
-    bool few = __atomic_exchange_n(&yields_since_long, 0, __ATOMIC_RELAXED) < FEW_YIELDS;
-    if (began < last || now < until) return;
-    __atomic_store_n(&job->long_yield, now, __ATOMIC_RELAXED);
-    if (!few || now - last > CROWD_NS) return;
-    span = now - until > CROWDED_FORGET * span ? CROWDED_NS : span * 2;
-    if (span > CROWDED_MAX_NS) span = CROWDED_MAX_NS;
-    __atomic_store_n(&job->crowded_span, span, __ATOMIC_RELAXED);
-    __atomic_store_n(&job->crowded_until, now + span, __ATOMIC_RELAXED);
+    if (!hm_share_tell(took) && w->steps < spin_steps && !w->look_ns) w->phase = SPIN;
 }
 
 static bool step_yield(struct hm_wait *w)
@@ -301,14 +281,16 @@ static bool step_yield(struct hm_wait *w)
         note_start(w);
         w->last = w->since;
     }
-    if (hm_likely(!may_serve(w)) || !serve(w)) sched_yield();
+    bool served = hm_unlikely(may_serve(w)) && serve(w);
+    if (!served) sched_yield();
     hm_world_safe_point();
     uint64_t now = hm_os_now(), took = now - w->last;
     w->last = now;
+    if (!served) tell_yield(w, took);
     if (took > long_yield_ns)
-        note_long_yield(now - took, now);
+        hm_crowd_long_yield(&hm_world.job->crowd, now - took, now);
     else
-        note_short_yield();
+        hm_crowd_short_yield();
     if (took > long_yield_ns || now - w->since > (w->look_ns ? LOOK_YIELD_NS : yield_ns)) w->phase = ANNOUNCE;
     bool on = goes_on(w, false);
     if (w->asked > now) w->last = w->asked; /* the time of the answer is no yield's */
@@ -418,11 +400,8 @@ static bool step_sleep(struct hm_wait *w)
 bool hm_wait_pause(struct hm_wait *w)
 {
     switch (w->phase) {
-    case SPIN:
-        hm_relax();
-        if (++w->steps >= spin_steps) w->phase = FIRST;
-        return true;
-    case FIRST: w->phase = first_phase_after_spin(); return true;
+    case SPIN: step_spin(w); return true;
+    case FIRST: w->phase = is_to_sleep() ? ANNOUNCE : YIELD; return true;
     case YIELD: return step_yield(w);
     case ANNOUNCE: step_announce(w); return true;
     default: return step_sleep(w);
@@ -444,7 +423,10 @@ void hm_wait_end(struct hm_wait *w)
     if (hm_unlikely(helm != NULL)) note_pay(w->served);
     if (w->watched) hm_watch_leave(w);
     if (w->slack) prctl(PR_SET_TIMERSLACK, (unsigned long)w->slack, 0, 0, 0);
-    if (w->announced) hm_bell_leave(w->bell);
+    if (w->announced) {
+        hm_bell_leave(w->bell);
+        if (is_crowded()) hm_crowd_slept(&hm_world.job->crowd, w->since, hm_os_now(), hm_world.cores);
+    }
     if (w->published) hm_blocked_retract(w->published);
 }
 
@@ -534,6 +516,18 @@ int64_t hm_wait_word_slow(void *ivar, int cmp, int64_t want, enum hm_word type, 
     return have;
 }
 
+/* Tests have no end, so they look each time for whom they fail. */
+static void relax_or_yield(void)
+{
+    static uint32_t failed;
+    uint32_t n = __atomic_load_n(&failed, __ATOMIC_RELAXED) + 1;
+    __atomic_store_n(&failed, n, __ATOMIC_RELAXED);
+    if (hm_share_any() || n % LOOK_STEPS == 0)
+        hm_share_yield();
+    else
+        hm_relax();
+}
+
 void hm_test_failed(void)
 {
     if (hm_unlikely(hm_wait_send != NULL)) hm_wait_send(false);
@@ -541,7 +535,7 @@ void hm_test_failed(void)
     if (oversubscribed)
         sched_yield();
     else
-        hm_relax();
+        relax_or_yield();
 }
 
 int hm_test_word(void *ivar, int cmp, int64_t want, enum hm_word type, const char *call)

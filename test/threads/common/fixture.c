@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,13 +26,14 @@
 #include "core/world.h"
 
 const struct mode modes[] = {
-    {"spin", false, true, 1000},
-    {"spin, no membarrier", false, false, 1000},
-    {"yield", true, true, 1000000},
-    {"sleep at once", true, true, 0},
-    {"sleep at once, no membarrier", true, false, 0},
-    {"dissemination, sleep at once", false, true, 0},
-    {"dissemination, sleep at once, no membarrier", false, false, 0},
+    {"spin", false, true, 1000, false},
+    {"spin, no membarrier", false, false, 1000, false},
+    {"yield", true, true, 1000000, false},
+    {"sleep at once", true, true, 0, false},
+    {"sleep at once, no membarrier", true, false, 0, false},
+    {"dissemination, sleep at once", false, true, 0, false},
+    {"dissemination, sleep at once, no membarrier", false, false, 0, false},
+    {"spin, on one core", false, true, 1000, true},
 };
 const int mode_count = HM_COUNT(modes);
 
@@ -175,6 +177,19 @@ static void *zeroed(size_t bytes)
     return at;
 }
 
+/* Threads that are made from now on may run on one core, or on all that there were. */
+static void use_cores(bool one)
+{
+    static cpu_set_t all;
+    cpu_set_t some;
+    if (!CPU_COUNT(&all)) sched_getaffinity(0, sizeof all, &all);
+    int cpu = 0;
+    while (one && !CPU_ISSET(cpu, &all)) cpu++;
+    CPU_ZERO(&some);
+    CPU_SET(cpu, &some);
+    if (sched_setaffinity(0, sizeof some, one ? &some : &all)) perror("sched_setaffinity");
+}
+
 void fixture_start(int npes, const struct mode *mode)
 {
     static char *heap;
@@ -194,6 +209,7 @@ void fixture_start(int npes, const struct mode *mode)
                                .real_heap_limit = FIXTURE_HEAP};
     for (int i = 0; i < npes; i++)
         hm_symm.peer[i] = (struct hm_peer){.heap = heap, .page = hm_world.page, .bell = &hm_world.page->bell};
+    use_cores(mode->one_core);
     hm_options.sleep_after = mode->sleep_after;
     hm_options.poll = false; /* who is not woken sleeps for ever: a lost wake-up is a hang */
     hm_world.membarrier = mode->membarrier && hm_os_membarrier_register() == 0;

@@ -18,6 +18,7 @@ struct mode {
     const char *name;
     bool oversubscribed, membarrier;
     long sleep_after; /* us */
+    bool one_core;    /* all threads share one, whatever they believe */
 };
 extern const struct mode modes[];
 extern const int mode_count;
