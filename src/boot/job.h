@@ -139,15 +139,12 @@ struct hm_abandoned {
 };
 #define HM_ABANDONED_MAX 256
 
-/* Whether others compute on the cores (core/crowd.h). Times are CLOCK_MONOTONIC, ns. */
+/* Whether strangers compute on the cores (core/crowd.h). Times are CLOCK_MONOTONIC, ns. */
 struct hm_crowd {
     uint64_t until;      /* till then waits sleep at once */
     uint64_t span;       /* for how long that was said last */
     uint64_t long_yield; /* when the last yield came back that had gone to somebody who computes */
-    uint64_t ended;      /* when it was found to be over before its time */
-    uint64_t stays;      /* till then that is not believed */
-    uint32_t brisk;      /* short sleeps in a row */
-    uint32_t calm;       /* looks at which nobody had to wait for a core */
+    uint32_t asleep;     /* threads that sleep in waits */
 };
 
 struct hm_job {

@@ -8,10 +8,6 @@ enum {
     CROWDED_NS = 4000000,       /* waits sleep at once for so long, ... */
     CROWDED_MAX_NS = 128000000, /* ... and up to so long when that happens again and again; ... */
     CROWDED_FORGET = 4,         /* ... it does not when so many times as long has passed without */
-    BRISK_NS = 500000,          /* who is woken sooner takes part in an exchange */
-    LOOK_EACH = 16,             /* so many such sleeps to a look at who runs */
-    CALM_LOOKS = 2,
-    STAYS_NS = 1000000000,
 };
 
 /* In a crowd nearly every yield takes long. Among PEs that have this and that to do one takes long now and then, out of
@@ -24,45 +20,29 @@ void hm_crowd_short_yield(void)
     if (n < FEW_YIELDS) __atomic_store_n(&yields_since_long, n + 1, __ATOMIC_RELAXED);
 }
 
+/* More threads want to run than there are PEs awake. Not known: taken for so. */
+static bool strangers_run(const struct hm_crowd *c, int pes)
+{
+    int running = hm_os_running();
+    return running <= 0 || running > pes - (int)__atomic_load_n(&c->asleep, __ATOMIC_RELAXED);
+}
+
 static void begin(struct hm_crowd *c, uint64_t now)
 {
     uint64_t until = hm_crowd_until(c), span = __atomic_load_n(&c->span, __ATOMIC_RELAXED);
     span = now - until > CROWDED_FORGET * span ? CROWDED_NS : span * 2;
     if (span > CROWDED_MAX_NS) span = CROWDED_MAX_NS;
-    if (now - __atomic_load_n(&c->ended, __ATOMIC_RELAXED) < CROWD_NS)
-        __atomic_store_n(&c->stays, now + STAYS_NS, __ATOMIC_RELAXED);
-    __atomic_store_n(&c->brisk, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&c->calm, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&c->span, span, __ATOMIC_RELAXED);
     __atomic_store_n(&c->until, now + span, __ATOMIC_RELAXED);
 }
 
 /* All that waited on that core see the same, and once is no crowd: something of the system's has run. A crowd is noted for
  * longer each time, if the last time is not long past. */
-void hm_crowd_long_yield(struct hm_crowd *c, uint64_t began, uint64_t now)
+void hm_crowd_long_yield(struct hm_crowd *c, uint64_t began, uint64_t now, int pes)
 {
     uint64_t last = __atomic_load_n(&c->long_yield, __ATOMIC_RELAXED);
     bool few = __atomic_exchange_n(&yields_since_long, 0, __ATOMIC_RELAXED) < FEW_YIELDS;
     if (began < last || now < hm_crowd_until(c)) return;
     __atomic_store_n(&c->long_yield, now, __ATOMIC_RELAXED);
-    if (few && now - last <= CROWD_NS) begin(c, now);
-}
-
-/* PEs that compute for a while and then exchange much would do so asleep, until the time is over that computing has made
- * long. So who takes part in an exchange looks now and then at how many want to run, which tells strangers from none; when
- * it was wrong, because fewer strangers than cores were there, say, it does not look again so soon. */
-void hm_crowd_slept(struct hm_crowd *c, uint64_t began, uint64_t now, int cores)
-{
-    if (now >= hm_crowd_until(c)) return;
-    if (now - began > BRISK_NS) {
-        __atomic_store_n(&c->brisk, 0, __ATOMIC_RELAXED);
-        return;
-    }
-    if (__atomic_add_fetch(&c->brisk, 1, __ATOMIC_RELAXED) % LOOK_EACH) return;
-    if (now < __atomic_load_n(&c->stays, __ATOMIC_RELAXED)) return;
-    int running = hm_os_running();
-    if (running <= 0 || running > cores) return;
-    if (__atomic_add_fetch(&c->calm, 1, __ATOMIC_RELAXED) < CALM_LOOKS) return;
-    __atomic_store_n(&c->ended, now, __ATOMIC_RELAXED);
-    __atomic_store_n(&c->until, now, __ATOMIC_RELAXED);
+    if (few && now - last <= CROWD_NS && strangers_run(c, pes)) begin(c, now);
 }

@@ -1,7 +1,7 @@
-/* Do others compute on the cores that the PEs of this machine hand to each other?
+/* Do strangers compute on the cores that the PEs of this machine hand to each other?
  *
- * Yielding serves PEs that hand the cores to each other. Where others compute on them, our own PEs or strangers, a yield gives a
- * whole time slice away, while who sleeps is scheduled at once when it is woken: then waits sleep at once, and now and then
+ * Yielding serves PEs that hand the cores to each other. Where strangers compute on them, a yield gives a whole time slice away,
+ * while who sleeps is scheduled at once when it is woken: then waits sleep at once, and now and then
  * they yield again to see whether that has passed. All PEs of a machine do the same at a time: among those that yield, one that
  * sleeps comes late, since it has to be woken, and those that yield come late among those that do not. */
 #ifndef HM_CROWD_H
@@ -12,10 +12,12 @@
 
 HM_INLINE uint64_t hm_crowd_until(const struct hm_crowd *c) { return __atomic_load_n(&c->until, __ATOMIC_RELAXED); }
 
-/* This PE has yielded for a short time, for a long one. */
+/* This PE has yielded for a short time, for a long one. `pes`: of this machine. */
 void hm_crowd_short_yield(void);
-void hm_crowd_long_yield(struct hm_crowd *c, uint64_t began, uint64_t now);
-/* It has waited asleep. */
-void hm_crowd_slept(struct hm_crowd *c, uint64_t began, uint64_t now, int cores);
+void hm_crowd_long_yield(struct hm_crowd *c, uint64_t began, uint64_t now, int pes);
+
+/* This PE begins to sleep in a wait, has slept. */
+HM_INLINE void hm_crowd_sleeps(struct hm_crowd *c) { __atomic_fetch_add(&c->asleep, 1, __ATOMIC_RELAXED); }
+HM_INLINE void hm_crowd_slept(struct hm_crowd *c) { __atomic_fetch_sub(&c->asleep, 1, __ATOMIC_RELAXED); }
 
 #endif

@@ -288,7 +288,7 @@ static bool step_yield(struct hm_wait *w)
     w->last = now;
     if (!served) tell_yield(w, took);
     if (took > long_yield_ns)
-        hm_crowd_long_yield(&hm_world.job->crowd, now - took, now);
+        hm_crowd_long_yield(&hm_world.job->crowd, now - took, now, hm_places.local_npes);
     else
         hm_crowd_short_yield();
     if (took > long_yield_ns || now - w->since > (w->look_ns ? LOOK_YIELD_NS : yield_ns)) w->phase = ANNOUNCE;
@@ -390,7 +390,9 @@ static bool step_sleep(struct hm_wait *w)
 {
     hm_world_safe_point();
     uint64_t nap = nap_ns(w);
+    hm_crowd_sleeps(&hm_world.job->crowd);
     int e = w->mask ? hm_futex_wait_some(w->word, w->seq, nap, w->mask) : hm_futex_wait(w->word, w->seq, nap);
+    hm_crowd_slept(&hm_world.job->crowd);
     w->seq = __atomic_load_n(w->word, __ATOMIC_SEQ_CST);
     if (e == -ETIMEDOUT && w->stuck) look_if_stuck(w);
     if (e == -ETIMEDOUT && hm_wait_tidy) hm_wait_tidy();
@@ -423,10 +425,7 @@ void hm_wait_end(struct hm_wait *w)
     if (hm_unlikely(helm != NULL)) note_pay(w->served);
     if (w->watched) hm_watch_leave(w);
     if (w->slack) prctl(PR_SET_TIMERSLACK, (unsigned long)w->slack, 0, 0, 0);
-    if (w->announced) {
-        hm_bell_leave(w->bell);
-        if (is_crowded()) hm_crowd_slept(&hm_world.job->crowd, w->since, hm_os_now(), hm_world.cores);
-    }
+    if (w->announced) hm_bell_leave(w->bell);
     if (w->published) hm_blocked_retract(w->published);
 }
 
