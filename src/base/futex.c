@@ -37,9 +37,14 @@ int hm_futex_wait(uint32_t *word, uint32_t value, uint64_t ns)
     return errno == EPERM || errno == ENOSYS || errno == EACCES ? nap(ns) : -errno;
 }
 
-void hm_futex_wake(uint32_t *word, int count) { syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0); }
-
-void hm_futex_wake_some(uint32_t *word, uint32_t mask)
+int hm_futex_wake(uint32_t *word, int count)
 {
-    syscall(SYS_futex, word, FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, mask);
+    long woken = syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);
+    return woken > 0 ? (int)woken : 0;
+}
+
+int hm_futex_wake_some(uint32_t *word, uint32_t mask)
+{
+    long woken = syscall(SYS_futex, word, FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, mask);
+    return woken > 0 ? (int)woken : 0;
 }

@@ -144,7 +144,7 @@ struct hm_crowd {
     uint64_t until;      /* till then waits sleep at once */
     uint64_t span;       /* for how long that was said last */
     uint64_t long_yield; /* when the last yield came back that had gone to somebody who computes */
-    uint32_t asleep;     /* threads that sleep in waits */
+    int32_t asleep;      /* threads that sleep in waits */
 };
 
 struct hm_job {

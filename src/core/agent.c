@@ -80,7 +80,7 @@ void hm_agent_wake(void) { wake(ring_of(hm_world.pe)); }
 static void wake_slot(struct ring *r, struct slot *s)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (hm_bell_has_sleepers(&r->slots)) hm_futex_wake(&s->state, INT_MAX);
+    if (hm_bell_has_sleepers(&r->slots)) hm_wait_wake(&s->state, 0);
 }
 
 /* For threads of this machine, which answer without waiting for anybody. */
@@ -208,7 +208,7 @@ static void tell(struct ring *r, uint64_t from, uint64_t to)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (hm_bell_has_sleepers(&r->slots))
-        for (uint64_t t = from; t < to; t++) hm_futex_wake(&slot_of(r, t)->state, INT_MAX);
+        for (uint64_t t = from; t < to; t++) hm_wait_wake(&slot_of(r, t)->state, 0);
     hm_bell_ring(&r->quiet);
 }
 

@@ -24,25 +24,26 @@ void hm_crowd_short_yield(void)
 static bool strangers_run(const struct hm_crowd *c, int pes)
 {
     int running = hm_os_running();
-    return running <= 0 || running > pes - (int)__atomic_load_n(&c->asleep, __ATOMIC_RELAXED);
+    return running <= 0 || running > pes - __atomic_load_n(&c->asleep, __ATOMIC_RELAXED);
 }
 
-static void begin(struct hm_crowd *c, uint64_t now)
+/* By one of those that find out at a time. */
+static void begin(struct hm_crowd *c, uint64_t now, uint64_t until)
 {
-    uint64_t until = hm_crowd_until(c), span = __atomic_load_n(&c->span, __ATOMIC_RELAXED);
+    uint64_t span = __atomic_load_n(&c->span, __ATOMIC_RELAXED);
     span = now - until > CROWDED_FORGET * span ? CROWDED_NS : span * 2;
     if (span > CROWDED_MAX_NS) span = CROWDED_MAX_NS;
+    if (!__atomic_compare_exchange_n(&c->until, &until, now + span, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
     __atomic_store_n(&c->span, span, __ATOMIC_RELAXED);
-    __atomic_store_n(&c->until, now + span, __ATOMIC_RELAXED);
 }
 
 /* All that waited on that core see the same, and once is no crowd: something of the system's has run. A crowd is noted for
  * longer each time, if the last time is not long past. */
 void hm_crowd_long_yield(struct hm_crowd *c, uint64_t began, uint64_t now, int pes)
 {
-    uint64_t last = __atomic_load_n(&c->long_yield, __ATOMIC_RELAXED);
+    uint64_t last = __atomic_load_n(&c->long_yield, __ATOMIC_RELAXED), until = hm_crowd_until(c);
     bool few = __atomic_exchange_n(&yields_since_long, 0, __ATOMIC_RELAXED) < FEW_YIELDS;
-    if (began < last || now < hm_crowd_until(c)) return;
+    if (began < last || now < until || !few || !strangers_run(c, pes)) return;
     __atomic_store_n(&c->long_yield, now, __ATOMIC_RELAXED);
-    if (few && now - last <= CROWD_NS && strangers_run(c, pes)) begin(c, now);
+    if (now - last <= CROWD_NS) begin(c, now, until);
 }

@@ -125,7 +125,7 @@ static void release(struct hm_ticket_lock *l, uint64_t key)
         turn = now.served + 1;
         __atomic_store_n(&l->served, turn, __ATOMIC_SEQ_CST);
     } while (hm_unlikely(ticket_take(l, key, turn)));
-    if (hm_bell_has_sleepers(&hm_symm.peer[HOME].page->lock_bell)) hm_futex_wake_some(&l->served, 1u << (turn & 31));
+    if (hm_bell_has_sleepers(&hm_symm.peer[HOME].page->lock_bell)) hm_wait_wake(&l->served, 1u << (turn & 31));
 }
 
 /* The caller has not been served yet and does not want to be. False: there is no room for its ticket, it must wait on.

@@ -192,7 +192,7 @@ static void rest(const struct hm_stream_op *list, uint32_t seen, uint32_t seq, u
         hm_futex_wait(&came, seen, n - spins < 5 ? (uint64_t)SHORT_NAP_NS << (n - spins) : NAP_LEAST_NS);
         return;
     }
-    if (!take_post(list)) hm_futex_wait(&hm_wait_own_bell()->seq, seq, nap_ns(list));
+    if (!take_post(list)) hm_wait_sleep(&hm_wait_own_bell()->seq, seq, nap_ns(list), 0);
 }
 
 static void went_on(unsigned *idle)

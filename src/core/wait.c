@@ -150,11 +150,25 @@ bool hm_bell_has_sleepers(struct hm_bell *bell)
     return n != 0;
 }
 
+int hm_wait_sleep(uint32_t *word, uint32_t seen, uint64_t ns, uint32_t mask)
+{
+    hm_crowd_sleeps(&hm_world.job->crowd);
+    int e = mask ? hm_futex_wait_some(word, seen, ns, mask) : hm_futex_wait(word, seen, ns);
+    if (e) hm_crowd_wakes(&hm_world.job->crowd, 1); /* else whoever has woken it has counted that */
+    return e;
+}
+
+void hm_wait_wake(uint32_t *word, uint32_t mask)
+{
+    int woken = mask ? hm_futex_wake_some(word, mask) : hm_futex_wake(word, INT_MAX);
+    if (woken) hm_crowd_wakes(&hm_world.job->crowd, woken);
+}
+
 void hm_bell_ring(struct hm_bell *bell)
 {
     if (!hm_bell_has_sleepers(bell)) return;
     __atomic_fetch_add(&bell->seq, 1, __ATOMIC_SEQ_CST);
-    hm_futex_wake(&bell->seq, INT_MAX);
+    hm_wait_wake(&bell->seq, 0);
 }
 
 /* Places in symmetric memory as one number, the same on all PEs: offsets in the heap, behind them those in static data and
@@ -177,12 +191,12 @@ void hm_bell_ring_for(struct hm_bell *bell, const void *dest, size_t bytes)
         key >= __atomic_load_n(&bell->hi, __ATOMIC_RELAXED))
         return;
     __atomic_fetch_add(&bell->seq, 1, __ATOMIC_SEQ_CST);
-    hm_futex_wake(&bell->seq, INT_MAX);
+    hm_wait_wake(&bell->seq, 0);
 }
 
 void hm_bell_wake(struct hm_bell *bell)
 {
-    if (hm_bell_has_sleepers(bell)) hm_futex_wake(&bell->seq, INT_MAX);
+    if (hm_bell_has_sleepers(bell)) hm_wait_wake(&bell->seq, 0);
 }
 
 void (*hm_wait_send)(bool rests);
@@ -390,9 +404,7 @@ static bool step_sleep(struct hm_wait *w)
 {
     hm_world_safe_point();
     uint64_t nap = nap_ns(w);
-    hm_crowd_sleeps(&hm_world.job->crowd);
-    int e = w->mask ? hm_futex_wait_some(w->word, w->seq, nap, w->mask) : hm_futex_wait(w->word, w->seq, nap);
-    hm_crowd_slept(&hm_world.job->crowd);
+    int e = hm_wait_sleep(w->word, w->seq, nap, w->mask);
     w->seq = __atomic_load_n(w->word, __ATOMIC_SEQ_CST);
     if (e == -ETIMEDOUT && w->stuck) look_if_stuck(w);
     if (e == -ETIMEDOUT && hm_wait_tidy) hm_wait_tidy();

@@ -108,6 +108,10 @@ HM_INLINE void hm_bell_knock(struct hm_bell *bell)
 }
 /* The same where seq itself is the word that changed (team meetings): wakes without touching it. */
 HM_COLD void hm_bell_wake(struct hm_bell *bell);
+
+/* Sleeps on a word that hm_wait_wake wakes: as hm_futex_wait_some, mask 0: any. The two keep count of who sleeps (crowd.h). */
+int hm_wait_sleep(uint32_t *word, uint32_t seen, uint64_t ns, uint32_t mask);
+void hm_wait_wake(uint32_t *word, uint32_t mask);
 /* From now on who rings this bell issues a full fence, and sleepers need no membarrier: for bells that are rung seldom,
  * next to what it costs to make all processors of the machine issue one. */
 void hm_bell_let_wakers_fence(struct hm_bell *bell);

@@ -79,6 +79,7 @@ int main(void)
             hm_sync_slot_clear(slot, members);
             fixture_run(members, meet, 60);
             CHECK(fixture_sleepers() == 0, "%u sleepers are left", fixture_sleepers());
+            CHECK(fixture_asleep() == 0, "%d are counted as asleep", fixture_asleep());
         }
     }
     fixture_start(MOST, &modes[3]);

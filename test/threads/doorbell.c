@@ -68,6 +68,7 @@ int main(void)
        fixture_run(THREADS, crowd, 60);
        uint32_t asleep = fixture_sleepers();
        CHECK(asleep == 0, "%u sleepers are left at the bell", asleep);
+       CHECK(fixture_asleep() == 0, "%d are counted as asleep", fixture_asleep());
    }
    return fixture_end();
 }

@@ -182,6 +182,7 @@ int main(void)
        for (int i = 0; i < 3; i++) CHECK(*lock_at(i) == 0, "lock %d is left as %#lx", i, *lock_at(i));
        leave();
        CHECK(fixture_sleepers() == 0, "%u sleepers are left", fixture_sleepers());
+       CHECK(fixture_asleep() == 0, "%d are counted as asleep", fixture_asleep());
    }
    return fixture_end();
 }

@@ -70,7 +70,9 @@ static void test_among_short_ones(void)
         for (int k = 0; k < 16; k++) hm_crowd_short_yield();
     }
     CHECK(!lasts());
-    long_yields(2);
+    long_yields(2); /* the first of them is the last of those among short ones */
+    CHECK(!lasts());
+    long_yields(1);
     CHECK(lasts());
 }
 
@@ -83,13 +85,15 @@ static void test_no_strangers(void)
     CHECK(!lasts());
     hm_crowd_sleeps(&crowd); /* eight run, but one PE sleeps */
     long_yields(1);
+    CHECK(!lasts()); /* once is none */
+    long_yields(1);
     CHECK(lasts());
-    hm_crowd_slept(&crowd);
+    hm_crowd_wakes(&crowd, 1);
     forget();
     long_yields(10);
     CHECK(!lasts());
     running = PES + 1;
-    long_yields(1);
+    long_yields(2);
     CHECK(lasts());
 }
 
@@ -97,7 +101,7 @@ static void test_unknown(void)
 {
     forget();
     running = 0;
-    long_yields(2);
+    long_yields(3); /* the first is one behind short ones */
     CHECK(lasts());
 }
 

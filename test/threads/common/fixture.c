@@ -256,6 +256,8 @@ unsigned fixture_sleepers(void)
     return (page->bell.sleepers & ~HM_BELL_NO_MEMBARRIER) + (page->lock_bell.sleepers & ~HM_BELL_NO_MEMBARRIER);
 }
 
+int fixture_asleep(void) { return __atomic_load_n(&hm_world.job->crowd.asleep, __ATOMIC_RELAXED); }
+
 /* --- checks --- */
 
 static int failures;

@@ -32,6 +32,8 @@ void fixture_run(int n, void (*body)(int i), unsigned seconds);
 
 /* How many are announced as sleepers: 0 when nobody waits. */
 unsigned fixture_sleepers(void);
+/* How many are counted as asleep by those that sleep and those that wake them: the same. */
+int fixture_asleep(void);
 
 /* A failed check is said and counted; main returns fixture_end(). */
 void fixture_failed(const char *file, int line, const char *format, ...) HM_PRINTF(3, 4);
