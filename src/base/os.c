@@ -188,6 +188,18 @@ int hm_os_running(void)
     return sscanf(text, "%*s %*s %*s %d/", &running) == 1 ? running : 0; /* three averages of the load, running/all, last pid */
 }
 
+int hm_os_leave_core(void)
+{
+    cpu_set_t all, others;
+    int here = sched_getcpu();
+    if (here < 0 || sched_getaffinity(0, sizeof all, &all) != 0) return -errno;
+    others = all;
+    CPU_CLR(here, &others);
+    if (CPU_COUNT(&others) == 0) return -ENOENT;
+    if (sched_setaffinity(0, sizeof others, &others) != 0) return -errno;
+    return sched_setaffinity(0, sizeof all, &all) == 0 ? 0 : -errno;
+}
+
 int hm_os_membarrier_register(void)
 {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0 ? 0 : -errno;

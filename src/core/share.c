@@ -6,7 +6,7 @@
 
 enum {
     COMMON_YIELD_NS = 500,    /* nobody else has run, to begin with */
-    MOVE_NS = 1000000,        /* after so much time for others it sleeps; ... */
+    MOVE_NS = 1000000,        /* after so much time for others it sleeps, after as much again it moves; ... */
     MOVE_MAX_NS = 256000000,  /* ... then after twice as much each time, up to this: perhaps no core is idle */
 };
 
@@ -15,6 +15,7 @@ enum {
 static uint64_t least_ns = COMMON_YIELD_NS;
 static bool shared;
 static uint64_t given, move_at = MOVE_NS; /* time for others since the core has been shared; how much is too much */
+static bool slept;                        /* to no avail */
 
 bool hm_share_any(void) { return __atomic_load_n(&shared, __ATOMIC_RELAXED); }
 
@@ -29,6 +30,7 @@ static void note(bool any)
     if (any) return;
     __atomic_store_n(&given, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&move_at, MOVE_NS, __ATOMIC_RELAXED);
+    __atomic_store_n(&slept, false, __ATOMIC_RELAXED);
 }
 
 bool hm_share_tell(uint64_t took)
@@ -48,11 +50,24 @@ bool hm_share_yield(void)
     return hm_share_tell(hm_os_now() - began);
 }
 
-bool hm_share_moves(void)
+/* The kernel knows best which core is idle, if it looks: where all were busy a moment ago, as with waits that spin, it does not,
+ * and puts who is woken where it was. When fewer want to run than there are cores, one is idle; unless there are many more, it
+ * is the one that this thread is sent to. */
+static void move(int cores)
+{
+    int running = hm_os_running();
+    if (running > 0 && running <= cores) hm_os_leave_core();
+}
+
+bool hm_share_sleeps(int cores, int pe)
 {
     uint64_t at = __atomic_load_n(&move_at, __ATOMIC_RELAXED), ns = __atomic_load_n(&given, __ATOMIC_RELAXED);
-    if (hm_likely(ns < at)) return false;
+    if (hm_likely(ns < at + at / 8 * (unsigned)(pe % 8))) return false; /* not all that share it at the same time */
     __atomic_store_n(&given, 0, __ATOMIC_RELAXED);
+    bool again = __atomic_load_n(&slept, __ATOMIC_RELAXED);
+    __atomic_store_n(&slept, !again, __ATOMIC_RELAXED);
+    if (!again) return true;
     __atomic_store_n(&move_at, at < MOVE_MAX_NS ? at * 2 : at, __ATOMIC_RELAXED);
-    return true;
+    move(cores);
+    return false;
 }

@@ -2,8 +2,8 @@
  *
  * Linux puts two PEs on one core now and then, when something of the system's has run for a moment, and leaves them there for
  * tens of milliseconds, sometimes for seconds. Who spins then keeps the core from the one he waits for. How long a yield takes
- * tells: it is over at once when nobody else wants the core. Where it is shared, waits yield at once; and after some time one
- * sleeps instead, since who is woken is put on an idle core, if there is one. */
+ * tells: it is over at once when nobody else wants the core. Where it is shared, waits yield at once; after some time one
+ * sleeps instead, since who is woken is put on an idle core, if the kernel looks for one; then the thread moves itself. */
 #ifndef HM_SHARE_H
 #define HM_SHARE_H
 
@@ -15,7 +15,7 @@ bool hm_share_any(void);
 bool hm_share_tell(uint64_t took);
 /* Yields and tells. */
 bool hm_share_yield(void);
-/* Whether to sleep now, in order to be put elsewhere. */
-bool hm_share_moves(void);
+/* Whether to sleep now, in order to be put elsewhere. Otherwise, it may have moved to another of the machine's cores. */
+bool hm_share_sleeps(int cores, int pe);
 
 #endif

@@ -273,7 +273,7 @@ static bool is_crowded(void)
     return hm_unlikely(until) && hm_os_now() < until;
 }
 
-static bool is_to_sleep(void) { return !yield_ns || is_crowded() || (spin_steps && hm_share_any() && hm_share_moves()); }
+static bool is_to_sleep(void) { return !yield_ns || is_crowded() || (spin_steps && hm_share_any() && hm_share_sleeps(hm_world.cores, hm_world.pe)); }
 
 static void step_spin(struct hm_wait *w)
 {
