@@ -8,8 +8,8 @@
 
 Writes OUT/benchmarks.md (the part between its marks), OUT/benchmarks.json (every value) and OUT/plots. OUT is doc/ for a
 whole measurement; for one of some programs, or one that was ended by Ctrl-C, build/bench, so that it does not take the
-place of a whole one. The programs are those of bench/micro, bench/apps and bench/models; what they print is said in bench/micro/bench.h. Only Python's own
-library is needed; plots need matplotlib.
+place of a whole one. The programs are those of bench/micro, bench/apps and bench/models; what they print is said in
+bench/micro/bench.h. Only Python's own library is needed; plots need matplotlib.
 """
 
 import argparse

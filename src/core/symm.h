@@ -70,10 +70,10 @@ HM_INLINE char *hm_symm_map(const void *addr, size_t bytes, int pe, const struct
 }
 
 /* The cold path: the same, but NULL only where the address is right and that PE is reached through a transport, to
- * which far.h leads, or the address is of the device heap (device.h). Anything wrong ends the job with a sentence: before init, PE out of range, address outside every
- * segment, range that leaves its segment, (with --check) a range not inside one allocated block, a PE to which nothing
- * leads. `arg` is the name of the argument in the API. `bytes` may be 0 only if the caller has dealt with empty
- * transfers before. */
+ * which far.h leads, or the address is of the device heap (device.h). Anything wrong ends the job with a sentence: before
+ * init, PE out of range, address outside every segment, range that leaves its segment, (with --check) a range not inside
+ * one allocated block, a PE to which nothing leads. `arg` is the name of the argument in the API. `bytes` may be 0 only if
+ * the caller has dealt with empty transfers before. */
 HM_COLD char *hm_symm_find(const void *addr, size_t bytes, int pe, const struct hm_peer **peer, const char *call,
                            const char *arg);
 
