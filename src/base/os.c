@@ -180,21 +180,32 @@ int hm_os_memfd(const char *name, size_t bytes)
 int hm_os_running(void)
 {
     char text[128];
-    int running = 0, fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    int running = 0; /* waits end when a thread is cancelled in them only where they mean to: no functions of the C library */
+    long fd = syscall(SYS_openat, AT_FDCWD, "/proc/loadavg", O_RDONLY | O_CLOEXEC);
     if (fd < 0) return 0;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
+    long n = syscall(SYS_read, fd, text, sizeof text - 1);
+    syscall(SYS_close, fd);
     text[n > 0 ? n : 0] = '\0';
     return sscanf(text, "%*s %*s %*s %d/", &running) == 1 ? running : 0; /* three averages of the load, running/all, last pid */
 }
 
+static bool is_of_node(unsigned cpu, unsigned node)
+{
+    char path[80];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/node%u", cpu, node);
+    return access(path, F_OK) == 0;
+}
+
+/* Its memory is on the node where it is, if there are several. */
 int hm_os_leave_core(void)
 {
     cpu_set_t all, others;
-    int here = sched_getcpu();
-    if (here < 0 || sched_getaffinity(0, sizeof all, &all) != 0) return -errno;
-    others = all;
-    CPU_CLR(here, &others);
+    unsigned here, node;
+    if (syscall(SYS_getcpu, &here, &node, NULL) != 0 || sched_getaffinity(0, sizeof all, &all) != 0) return -errno;
+    bool has_nodes = is_of_node(here, node);
+    CPU_ZERO(&others);
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (cpu != here && CPU_ISSET(cpu, &all) && (!has_nodes || is_of_node(cpu, node))) CPU_SET(cpu, &others);
     if (CPU_COUNT(&others) == 0) return -ENOENT;
     if (sched_setaffinity(0, sizeof others, &others) != 0) return -errno;
     return sched_setaffinity(0, sizeof all, &all) == 0 ? 0 : -errno;

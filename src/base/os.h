@@ -22,7 +22,8 @@ int hm_os_memfd(const char *name, size_t bytes);
 
 /* How many threads of the machine run or want to, this one among them; 0: unknown. A few microseconds. */
 int hm_os_running(void);
-/* Puts this thread on another core of those that it may use, which stay the same. 0, or -errno (-ENOENT: it may use one only). */
+/* Puts this thread on another core of its node that it may use; those that it may use stay the same. 0, or -errno (-ENOENT:
+ * there is no other one). */
 int hm_os_leave_core(void);
 
 /* membarrier(2), global expedited. hm_os_membarrier_register: 0 or -errno (denied, unknown). */

@@ -44,7 +44,8 @@ struct hm_heap {
         uint32_t record;
     } kept[KEPT];
     unsigned kept_count;
-    size_t top; /* behind the last page that a block touches */
+    size_t top; /* behind the last page that a block touches; ... */
+    bool top_sinks; /* ... or, when that page was freed, less than this */
     size_t dirty_from, dirty_to; /* pages where blocks came or went since the last page_changes */
     uint64_t *touched;           /* a bit for each page that a block touches */
     uint16_t *ends;              /* of each page: how many blocks begin or end there; no other block touches one between */
@@ -335,15 +336,10 @@ static void pages_take(struct hm_heap *h, size_t from, size_t to)
     if (rested < to - from) h->has_new = true;
     bits_set(h->touched, from, to);
     pages_dirty(h, from, to);
-    if (to > h->top) h->top = to;
-}
-
-/* Behind the last page before `to` that a block touches; none at or behind `to` is touched. */
-static size_t touched_end(const struct hm_heap *h, size_t to)
-{
-    for (size_t w = to / 64 + 1; w-- > 0;)
-        if (h->touched[w]) return w * 64 + 64 - (size_t)__builtin_clzll(h->touched[w]);
-    return 0;
+    if (to > h->top || (to == h->top && h->top_sinks)) {
+        h->top = to;
+        h->top_sinks = false;
+    }
 }
 
 static void pages_free(struct hm_heap *h, size_t from, size_t to)
@@ -353,7 +349,7 @@ static void pages_free(struct hm_heap *h, size_t from, size_t to)
     bits_clear(h->touched, from, to);
     bits_clear(h->old, from, to);
     pages_dirty(h, from, to);
-    if (to == h->top) h->top = touched_end(h, from);
+    if (to == h->top) h->top_sinks = true;
 }
 
 static void block_comes(struct hm_heap *h, size_t offset, size_t bytes)
@@ -629,7 +625,22 @@ long hm_heap_hints(struct hm_heap *h, size_t offset)
     return h->record[block_at(h, offset)].hints;
 }
 
-size_t hm_heap_top(const struct hm_heap *h) { return h->top << h->shift; }
+/* Behind the last block; behind that there are free ranges and kept records, no more than twice as many as can be kept. */
+static size_t top_of_blocks(const struct hm_heap *h)
+{
+    uint32_t i = h->record[NIL].before;
+    while (i != NIL && !is_block(&h->record[i])) i = h->record[i].before;
+    return i == NIL ? 0 : ((h->record[i].offset + h->record[i].bytes - 1) >> h->shift) + 1;
+}
+
+size_t hm_heap_top(struct hm_heap *h)
+{
+    if (h->top_sinks) {
+        h->top = top_of_blocks(h);
+        h->top_sinks = false;
+    }
+    return h->top << h->shift;
+}
 
 size_t hm_heap_free_bytes(const struct hm_heap *h)
 {
@@ -784,7 +795,8 @@ bool hm_heap_valid(const struct hm_heap *h, const char **why)
     if (w.why == NULL && w.end != h->size) w.why = "records that end before the heap does";
     if (w.why == NULL && w.free_bytes != h->free_bytes) w.why = "a wrong sum of free bytes";
     if (w.why == NULL && (w.kept != h->kept_count || !kept_are_marked(h))) w.why = "a freed block that is kept nowhere";
-    if (w.why == NULL && w.top != h->top << h->shift) w.why = "a wrong top";
+    size_t top = h->top << h->shift;
+    if (w.why == NULL && (h->top_sinks ? w.top > top : w.top != top)) w.why = "a wrong top";
     if (w.why == NULL && unused != h->unused_count) w.why = "a wrong number of unused records";
     if (w.why == NULL && w.count + unused + 1 != h->records) w.why = "a record that is lost";
     if (w.why == NULL && h->record[NIL].largest != 0) w.why = "record 0 is in use";

@@ -43,7 +43,7 @@ void hm_heap_set_hints(struct hm_heap *heap, size_t offset, long hints);
 long hm_heap_hints(struct hm_heap *heap, size_t offset);
 
 /* End of the last page that holds a block: 0 when empty. */
-size_t hm_heap_top(const struct hm_heap *heap);
+size_t hm_heap_top(struct hm_heap *heap);
 size_t hm_heap_free_bytes(const struct hm_heap *heap);
 /* Behind an allocation that failed; else what was freed last may not be in it yet. */
 size_t hm_heap_largest(const struct hm_heap *heap);

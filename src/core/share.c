@@ -1,11 +1,15 @@
 #include "core/share.h"
 
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/os.h"
 
 enum {
-    COMMON_YIELD_NS = 500,    /* nobody else has run, to begin with */
+    COMMON_YIELD_NS = 500,    /* nobody else has run, to begin with; ... */
+    LEAST_YIELD_NS = 250,     /* ... no yield is taken for shorter, whatever the clock says */
+    CALLS = 5,                /* of the system, to see what they cost */
     MOVE_NS = 1000000,        /* after so much time for others it sleeps, after as much again it moves; ... */
     MOVE_MAX_NS = 256000000,  /* ... then after twice as much each time, up to this: perhaps no core is idle */
 };
@@ -16,6 +20,19 @@ static uint64_t least_ns = COMMON_YIELD_NS;
 static bool shared;
 static uint64_t given, move_at = MOVE_NS; /* time for others since the core has been shared; how much is too much */
 static bool slept;                        /* to no avail */
+
+/* Under an emulator, a tracer or a slow clock everything takes long: then a yield must take longer still to tell anything. */
+void hm_share_start(void)
+{
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < CALLS; i++) {
+        uint64_t began = hm_os_now();
+        syscall(SYS_getppid);
+        uint64_t took = hm_os_now() - began;
+        if (took < least) least = took;
+    }
+    least_ns = 2 * least > COMMON_YIELD_NS ? 2 * least : COMMON_YIELD_NS;
+}
 
 bool hm_share_any(void) { return __atomic_load_n(&shared, __ATOMIC_RELAXED); }
 
@@ -37,7 +54,7 @@ bool hm_share_tell(uint64_t took)
 {
     uint64_t least = __atomic_load_n(&least_ns, __ATOMIC_RELAXED);
     bool any = took > 2 * least;
-    if (took < least) __atomic_store_n(&least_ns, took, __ATOMIC_RELAXED);
+    if (took < least) __atomic_store_n(&least_ns, took > LEAST_YIELD_NS ? took : LEAST_YIELD_NS, __ATOMIC_RELAXED);
     if (any != hm_share_any()) note(any);
     if (any) give(took);
     return any;

@@ -9,6 +9,8 @@
 
 #include "base/base.h"
 
+/* At init: how long a yield takes that nobody else runs in is taken for no less than the clock and system calls cost here. */
+void hm_share_start(void);
 /* What the last yield of this process has told. */
 bool hm_share_any(void);
 /* A yield took so long: whether somebody else has run. */

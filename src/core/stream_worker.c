@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/os.h"
 #include "core/agent.h"
+#include "core/crowd.h"
 #include "core/device.h"
 #include "core/order.h"
 #include "core/place.h"
@@ -192,7 +193,10 @@ static void rest(const struct hm_stream_op *list, uint32_t seen, uint32_t seq, u
         hm_futex_wait(&came, seen, n - spins < 5 ? (uint64_t)SHORT_NAP_NS << (n - spins) : NAP_LEAST_NS);
         return;
     }
-    if (!take_post(list)) hm_wait_sleep(&hm_wait_own_bell()->seq, seq, nap_ns(list), 0);
+    if (take_post(list)) return;
+    hm_crowd_wakes(&hm_world.job->crowd, 1); /* it is no PE that could be awake instead */
+    hm_wait_sleep(&hm_wait_own_bell()->seq, seq, nap_ns(list), 0);
+    hm_crowd_sleeps(&hm_world.job->crowd);
 }
 
 static void went_on(unsigned *idle)

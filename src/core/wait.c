@@ -51,6 +51,7 @@ void hm_wait_configure(bool more_pes_than_cores, bool membarrier)
     oversubscribed = more_pes_than_cores;
     yield_ns = (uint64_t)hm_options.sleep_after * 1000;
     spin_steps = more_pes_than_cores || !yield_ns ? 0 : SPIN_STEPS;
+    hm_share_start();
     long_yield_ns = (uint64_t)shares_of_a_core() * LONG_SHARE_NS;
     if (long_yield_ns < LONG_YIELD_NS) long_yield_ns = LONG_YIELD_NS;
     if (membarrier) return;
@@ -273,7 +274,11 @@ static bool is_crowded(void)
     return hm_unlikely(until) && hm_os_now() < until;
 }
 
-static bool is_to_sleep(void) { return !yield_ns || is_crowded() || (spin_steps && hm_share_any() && hm_share_sleeps(hm_world.cores, hm_world.pe)); }
+static bool is_to_sleep(void)
+{
+    if (!yield_ns || is_crowded()) return true;
+    return spin_steps && hm_share_any() && hm_share_sleeps(hm_world.cores, hm_world.pe);
+}
 
 static void step_spin(struct hm_wait *w)
 {
@@ -296,11 +301,15 @@ static bool step_yield(struct hm_wait *w)
         w->last = w->since;
     }
     bool served = hm_unlikely(may_serve(w)) && serve(w);
-    if (!served) sched_yield();
-    hm_world_safe_point();
-    uint64_t now = hm_os_now(), took = now - w->last;
+    uint64_t began = w->last; /* where PEs share cores there is little between two yields, and a clock is not for nothing */
+    if (!served) {
+        if (spin_steps) began = hm_os_now();
+        sched_yield();
+    }
+    uint64_t now = hm_os_now(), took = now - began;
     w->last = now;
-    if (!served) tell_yield(w, took);
+    hm_world_safe_point();
+    if (!served && spin_steps) tell_yield(w, took);
     if (took > long_yield_ns)
         hm_crowd_long_yield(&hm_world.job->crowd, now - took, now, hm_places.local_npes);
     else
@@ -527,16 +536,23 @@ int64_t hm_wait_word_slow(void *ivar, int cmp, int64_t want, enum hm_word type, 
     return have;
 }
 
-/* Tests have no end, so they look each time for whom they fail. */
+/* Tests have no end, so they look each time for whom they fail. A program that has other work between them may not be where all
+ * wait for each other: who has given a time slice away does not give one for as long. */
 static void relax_or_yield(void)
 {
     static uint32_t failed;
+    static uint64_t relax_until;
     uint32_t n = __atomic_load_n(&failed, __ATOMIC_RELAXED) + 1;
+    uint64_t until = __atomic_load_n(&relax_until, __ATOMIC_RELAXED);
     __atomic_store_n(&failed, n, __ATOMIC_RELAXED);
-    if (hm_share_any() || n % LOOK_STEPS == 0)
-        hm_share_yield();
-    else
+    if ((!hm_share_any() && n % LOOK_STEPS != 0) || (hm_unlikely(until) && hm_os_now() < until)) {
         hm_relax();
+        return;
+    }
+    uint64_t began = hm_os_now();
+    hm_share_yield();
+    uint64_t now = hm_os_now();
+    __atomic_store_n(&relax_until, now - began > LONG_YIELD_NS ? now + (now - began) : 0, __ATOMIC_RELAXED);
 }
 
 void hm_test_failed(void)

@@ -129,7 +129,7 @@ static size_t rounded(size_t asked)
     return hm_round_up(asked, UNIT);
 }
 
-static void check_sums(const struct hm_heap *heap)
+static void check_sums(struct hm_heap *heap)
 {
     size_t sum = 0, largest = 0, top = 0;
     for (size_t u = 0; u < UNITS; u++) {

@@ -11,9 +11,9 @@
 enum { US = 1000, MS = 1000000, CORES = 2 };
 
 static int failures, running = CORES, moves;
-static uint64_t now = MS, yield_takes;
+static uint64_t now = MS, yield_takes, clock_takes;
 
-uint64_t hm_os_now(void) { return now; }
+uint64_t hm_os_now(void) { return now += clock_takes; }
 
 int hm_os_running(void) { return running; }
 
@@ -99,10 +99,24 @@ static void test_stays(void)
     running = CORES;
 }
 
+/* Where the clock alone takes longer than a yield should. */
+static void test_slow(void)
+{
+    clock_takes = 20 * US;
+    hm_share_start();
+    CHECK(!yield(900) && !yield(300));
+    CHECK(yield(200 * US) && !yield(300));
+    clock_takes = 0;
+    hm_share_start();
+    CHECK(!yield(0) && !yield(400)); /* a clock that stands still tells nothing */
+    CHECK(yield(900) && !yield(300));
+}
+
 int main(void)
 {
     test_who_runs();
     test_stays();
     test_moves();
+    test_slow();
     return failures != 0;
 }
