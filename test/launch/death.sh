@@ -7,6 +7,7 @@ need_pe
 start_job() {
     local lines=$1
     shift
+    : > out 2> err # of the job before: its lines would count as this one's, until the shell has opened the file anew
     "$OSHRUN" "$@" > out 2> err < /dev/null &
     job=$!
     [ "$lines" = 0 ] || wait_for "$lines" ^up out || fail "$*: did not start: $(cat out err)"
@@ -64,6 +65,7 @@ gone 2 || nothing_left "a process of a shell killed" 0
 wait $job; [ $? != 0 ] || fail "a process of a shell killed: status 0"
 
 # a whole process group, as `kill -9 %1` does
+: > out
 setsid "$OSHRUN" -n 2 "$pe" hang > out 2> err < /dev/null &
 wait_for 2 ^up out || fail "group: did not start"
 front=$(ps -eo pid=,comm=,args= | awk -v pe="$pe" '$2 == "oshrun" && index($0, pe) { print $1; exit }')

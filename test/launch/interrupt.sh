@@ -6,6 +6,7 @@ pe=$work/interrupt-$$
 
 # try WHERE WHO CALL PES LINES [says]: SIGUSR1 to the PEs as soon as LINES of them are up
 try() {
+    : > out 2> err # of the job before: its lines would count as this one's, until the shell has opened the file anew
     "$OSHRUN" --timeout 20 -n "$4" "$pe" "$1" "$2" ${6:-} > out 2> err < /dev/null &
     job=$!
     wait_for "$5" ^up out || fail "$1 $2: did not start: $(cat out err)"

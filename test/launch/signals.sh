@@ -6,6 +6,7 @@ need_pe
 start_job() {
     local lines=$1
     shift
+    : > out 2> err # of the job before: its lines would count as this one's, until the shell has opened the file anew
     "$OSHRUN" "$@" > out 2> err < /dev/null &
     job=$!
     wait_for "$lines" . out || fail "$*: did not start: $(cat out err)"
@@ -35,6 +36,7 @@ kill -INT $job; ends 130 "ignored INT"
 start_job 2 --grace 600 -n 2 sh -c 'trap "" INT TERM; echo up; while :; do sleep 0.05; done'
 kill -INT $job; sleep 0.2; kill -INT $job; ends 130 "two INTs"
 # nohup
+: > out
 (trap '' HUP; exec "$OSHRUN" -n 2 "$pe" signals) > out 2> err < /dev/null & job=$!
 wait_for 2 ^up out; kill -HUP $job; sleep 0.3
 [ "$(alive | wc -l)" = 2 ] || fail "nohup: gone"
