@@ -550,9 +550,10 @@ static void relax_or_yield(void)
         return;
     }
     uint64_t began = hm_os_now();
-    hm_share_yield();
-    uint64_t now = hm_os_now();
-    __atomic_store_n(&relax_until, now - began > LONG_YIELD_NS ? now + (now - began) : 0, __ATOMIC_RELAXED);
+    sched_yield();
+    uint64_t now = hm_os_now(), took = now - began;
+    hm_share_tell(took);
+    __atomic_store_n(&relax_until, took > LONG_YIELD_NS ? now + took : 0, __ATOMIC_RELAXED);
 }
 
 void hm_test_failed(void)
