@@ -89,6 +89,20 @@ static inline void add_gups_round(struct rounds *rounds, double took, size_t upd
     add_round_of(rounds, took, job_sum(updates));
 }
 
+/* All of the work in rounds: do_batches does so many batches from that update on, or as many as come before `end`, and gives
+ * the update that comes next. Returns how many updates it was. */
+static inline size_t run_in_rounds(size_t (*do_batches)(size_t from, size_t most, double end), struct rounds *rounds)
+{
+    size_t done = 0;
+    while (another_gups_round(rounds)) {
+        size_t from = done;
+        double begin = job_clock();
+        done = do_batches(from, batches, begin + seconds_of_round);
+        add_gups_round(rounds, job_took(begin), done - from);
+    }
+    return done;
+}
+
 static inline void report_gups(const char *series, struct rounds *rounds)
 {
     if (me == 0) print_row("gups", series, (size_t)npes, 1e-6 / median_round(rounds), "Mops/s");

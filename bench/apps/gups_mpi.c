@@ -106,22 +106,10 @@ static size_t do_batches(size_t from, size_t most, double end)
     return from;
 }
 
-static size_t run_buckets(struct rounds *rounds)
-{
-    size_t done = 0;
-    while (another_gups_round(rounds)) {
-        size_t from = done;
-        double begin = job_clock();
-        done = do_batches(from, batches, begin + seconds_of_round);
-        add_gups_round(rounds, job_took(begin), done - from);
-    }
-    return done;
-}
-
 static void by_buckets(void)
 {
     struct rounds rounds = {.n = 0};
-    size_t done = run_buckets(&rounds);
+    size_t done = run_in_rounds(do_batches, &rounds);
     must_be_equal("buckets by alltoallv", xor_of_changes(), xor_of_updates(done));
     do_batches(0, done / BATCH, HUGE_VAL);
     must_be_undone("buckets by alltoallv", 0);
