@@ -196,19 +196,52 @@ static bool is_of_node(unsigned cpu, unsigned node)
     return access(path, F_OK) == 0;
 }
 
-/* Its memory is on the node where it is, if there are several. */
+/* Those of its node that this thread may use: its memory is there, if there are several. */
+static bool find_near(cpu_set_t *near, unsigned *here)
+{
+    unsigned node;
+    if (syscall(SYS_getcpu, here, &node, NULL) != 0 || sched_getaffinity(0, sizeof *near, near) != 0) return false;
+    if (!is_of_node(*here, node)) return true;
+    for (unsigned core = 0; core < CPU_SETSIZE; core++)
+        if (CPU_ISSET(core, near) && !is_of_node(core, node)) CPU_CLR(core, near);
+    return true;
+}
+
+/* The kernel moves it at once, and it may leave again. */
+static int go_to(const cpu_set_t *there)
+{
+    cpu_set_t all;
+    if (sched_getaffinity(0, sizeof all, &all) != 0 || sched_setaffinity(0, sizeof *there, there) != 0) return -errno;
+    return sched_setaffinity(0, sizeof all, &all) == 0 ? 0 : -errno;
+}
+
+int hm_os_near_cores(uint16_t *cores, int max)
+{
+    cpu_set_t near;
+    unsigned here;
+    int n = 0;
+    if (!find_near(&near, &here)) return 0;
+    if (here < CPU_SETSIZE && n < max) cores[n++] = (uint16_t)here;
+    for (unsigned core = 0; core < CPU_SETSIZE && n < max; core++)
+        if (core != here && CPU_ISSET(core, &near)) cores[n++] = (uint16_t)core;
+    return n;
+}
+
+int hm_os_go_to_core(unsigned core)
+{
+    cpu_set_t there;
+    CPU_ZERO(&there);
+    CPU_SET(core, &there);
+    return go_to(&there);
+}
+
 int hm_os_leave_core(void)
 {
-    cpu_set_t all, others;
-    unsigned here, node;
-    if (syscall(SYS_getcpu, &here, &node, NULL) != 0 || sched_getaffinity(0, sizeof all, &all) != 0) return -errno;
-    bool has_nodes = is_of_node(here, node);
-    CPU_ZERO(&others);
-    for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (cpu != here && CPU_ISSET(cpu, &all) && (!has_nodes || is_of_node(cpu, node))) CPU_SET(cpu, &others);
-    if (CPU_COUNT(&others) == 0) return -ENOENT;
-    if (sched_setaffinity(0, sizeof others, &others) != 0) return -errno;
-    return sched_setaffinity(0, sizeof all, &all) == 0 ? 0 : -errno;
+    cpu_set_t others;
+    unsigned here;
+    if (!find_near(&others, &here)) return -errno;
+    CPU_CLR(here, &others);
+    return CPU_COUNT(&others) ? go_to(&others) : -ENOENT;
 }
 
 int hm_os_membarrier_register(void)

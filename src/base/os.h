@@ -22,8 +22,11 @@ int hm_os_memfd(const char *name, size_t bytes);
 
 /* How many threads of the machine run or want to, this one among them; 0: unknown. A few microseconds. */
 int hm_os_running(void);
-/* Puts this thread on another core of its node that it may use; those that it may use stay the same. 0, or -errno (-ENOENT:
- * there is no other one). */
+/* The numbers of the cores of its node that this thread may use, first the one where it is. How many; 0: unknown. */
+int hm_os_near_cores(uint16_t *cores, int max);
+/* Puts this thread on that core; those that it may use stay the same. 0 or -errno. */
+int hm_os_go_to_core(unsigned core);
+/* On another one of its node; -ENOENT: there is none. */
 int hm_os_leave_core(void);
 
 /* membarrier(2), global expedited. hm_os_membarrier_register: 0 or -errno (denied, unknown). */

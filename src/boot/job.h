@@ -17,7 +17,7 @@
 #include "base/base.h"
 
 #define HM_JOB_MAGIC 0x68626d6573680001ull
-#define HM_JOB_VERSION 6u
+#define HM_JOB_VERSION 7u
 #define HM_JOB_MAX_PES 4096
 #define HM_TEAM_SLOTS 1024
 
@@ -113,10 +113,11 @@ struct hm_pe_page {
     uint32_t thread_level;
     uint64_t heap_bytes;      /* size of this PE's heap */
     uint64_t heap_committed;  /* filled in by whoever reports a SIGBUS; 0 otherwise */
+    HM_ALIGNED(HM_LINE) uint64_t yielded; /* when it did last, and where: core/even.h. 0: it does not want to run */
     HM_ALIGNED(HM_LINE) struct hm_bell meet_bell; /* sleepers in meetings */
     HM_ALIGNED(HM_LINE) struct hm_bell lock_bell; /* sleepers on locks whose home is this PE */
     HM_ALIGNED(HM_LINE) struct hm_blocked blocked[HM_BLOCKED_SLOTS];
-    char gap[4096 - 4 * HM_LINE - HM_BLOCKED_SLOTS * sizeof(struct hm_blocked)];
+    char gap[4096 - 5 * HM_LINE - HM_BLOCKED_SLOTS * sizeof(struct hm_blocked)];
     HM_ALIGNED(HM_LINE) struct hm_bell bell; /* sleepers on words of this PE's symmetric memory */
 } HM_ALIGNED(4096);
 
@@ -144,6 +145,7 @@ struct hm_crowd {
     uint64_t until;      /* till then waits sleep at once */
     uint64_t span;       /* for how long that was said last */
     uint64_t long_yield; /* when the last yield came back that had gone to somebody who computes */
+    uint64_t even_at;    /* when some PE looks whether the cores have as many PEs each (core/even.h) */
     int32_t asleep;      /* threads that sleep in waits */
 };
 

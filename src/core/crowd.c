@@ -20,10 +20,9 @@ void hm_crowd_short_yield(void)
     if (n < FEW_YIELDS) __atomic_store_n(&yields_since_long, n + 1, __ATOMIC_RELAXED);
 }
 
-/* More threads want to run than there are PEs awake. Not known: taken for so. */
-static bool strangers_run(const struct hm_crowd *c, int pes)
+bool hm_crowd_any_strangers(const struct hm_crowd *c, int pes)
 {
-    int running = hm_os_running();
+    int running = hm_os_running(); /* 0, not known: taken for so */
     return running <= 0 || running > pes - __atomic_load_n(&c->asleep, __ATOMIC_RELAXED);
 }
 
@@ -43,7 +42,7 @@ void hm_crowd_long_yield(struct hm_crowd *c, uint64_t began, uint64_t now, int p
 {
     uint64_t last = __atomic_load_n(&c->long_yield, __ATOMIC_RELAXED), until = hm_crowd_until(c);
     bool few = __atomic_exchange_n(&yields_since_long, 0, __ATOMIC_RELAXED) < FEW_YIELDS;
-    if (began < last || now < until || !few || !strangers_run(c, pes)) return;
+    if (began < last || now < until || !few || !hm_crowd_any_strangers(c, pes)) return;
     __atomic_store_n(&c->long_yield, now, __ATOMIC_RELAXED);
     if (now - last <= CROWD_NS) begin(c, now, until);
 }

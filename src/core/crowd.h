@@ -16,6 +16,9 @@ HM_INLINE uint64_t hm_crowd_until(const struct hm_crowd *c) { return __atomic_lo
 void hm_crowd_short_yield(void);
 void hm_crowd_long_yield(struct hm_crowd *c, uint64_t began, uint64_t now, int pes);
 
+/* More threads of the machine want to run than its `pes` PEs that are awake, as far as one knows. Some microseconds. */
+bool hm_crowd_any_strangers(const struct hm_crowd *c, int pes);
+
 /* A thread goes to sleep in a wait; so many are awake again. Said by who wakes them, as they want to run from then on, however
  * long that takes. */
 HM_INLINE void hm_crowd_sleeps(struct hm_crowd *c) { __atomic_fetch_add(&c->asleep, 1, __ATOMIC_RELAXED); }

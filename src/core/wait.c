@@ -13,6 +13,7 @@
 #include "base/option.h"
 #include "base/os.h"
 #include "core/crowd.h"
+#include "core/even.h"
 #include "core/look.h"
 #include "core/place.h"
 #include "core/share.h"
@@ -310,6 +311,7 @@ static bool step_yield(struct hm_wait *w)
     w->last = now;
     hm_world_safe_point();
     if (!served && spin_steps) tell_yield(w, took);
+    if (oversubscribed) hm_even_look(now);
     if (took > long_yield_ns)
         hm_crowd_long_yield(&hm_world.job->crowd, now - took, now, hm_places.local_npes);
     else
@@ -413,6 +415,7 @@ static bool step_sleep(struct hm_wait *w)
 {
     hm_world_safe_point();
     uint64_t nap = nap_ns(w);
+    if (oversubscribed) hm_even_rest();
     int e = hm_wait_sleep(w->word, w->seq, nap, w->mask);
     w->seq = __atomic_load_n(w->word, __ATOMIC_SEQ_CST);
     if (e == -ETIMEDOUT && w->stuck) look_if_stuck(w);

@@ -1,4 +1,4 @@
-/* with: test/threads/common/fixture.c test/threads/common/plain_device.c src/core/agent.c src/core/agent_words.c src/core/look.c src/core/wait.c src/core/crowd.c src/core/share.c src/core/watch.c src/base/futex.c src/base/log.c src/base/option.c src/base/os.c src/core/place.c */
+/* with: test/threads/common/fixture.c test/threads/common/plain_device.c src/core/agent.c src/core/agent_words.c src/core/look.c src/core/wait.c src/core/crowd.c src/core/share.c src/core/even.c src/core/watch.c src/base/futex.c src/base/log.c src/base/option.c src/base/os.c src/core/place.c */
 /* cflags: -Wno-tsan -Wno-unknown-warning-option */
 /* timeout: 240 */
 /* The ring of an agent, over a device that is plain memory: what many threads ask is done one after the other, what one asks in

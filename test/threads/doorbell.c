@@ -1,4 +1,4 @@
-/* with: test/threads/common/fixture.c src/core/wait.c src/core/crowd.c src/core/share.c src/core/watch.c src/core/amo.c src/core/element.c src/core/move.c src/core/rma.c src/core/huge.c src/base/futex.c src/base/log.c src/base/option.c src/base/os.c src/core/place.c */
+/* with: test/threads/common/fixture.c src/core/wait.c src/core/crowd.c src/core/share.c src/core/even.c src/core/watch.c src/core/amo.c src/core/element.c src/core/move.c src/core/rma.c src/core/huge.c src/base/futex.c src/base/log.c src/base/option.c src/base/os.c src/core/place.c */
 /* cflags: -Wno-tsan -Wno-unknown-warning-option */
 /* timeout: 240 */
 /* A token goes round among threads that each wait for their own word: a wake-up that is lost stops it. Beside it, plain

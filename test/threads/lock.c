@@ -1,4 +1,4 @@
-/* with: test/threads/common/fixture.c src/core/wait.c src/core/crowd.c src/core/share.c src/core/watch.c src/core/lock.c src/base/futex.c src/base/log.c src/base/option.c src/base/os.c src/core/place.c */
+/* with: test/threads/common/fixture.c src/core/wait.c src/core/crowd.c src/core/share.c src/core/even.c src/core/watch.c src/core/lock.c src/base/futex.c src/base/log.c src/base/option.c src/base/os.c src/core/place.c */
 /* cflags: -Wno-tsan -Wno-unknown-warning-option */
 /* timeout: 240 */
 /* Locks: one at a time (plain data under the lock: ThreadSanitizer sees whether the lock orders it), first come first

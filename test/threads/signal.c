@@ -1,4 +1,4 @@
-/* with: test/threads/common/fixture.c src/core/wait.c src/core/crowd.c src/core/share.c src/core/watch.c src/core/move.c src/core/rma.c src/core/huge.c src/base/futex.c src/base/log.c src/base/option.c src/base/os.c src/core/place.c */
+/* with: test/threads/common/fixture.c src/core/wait.c src/core/crowd.c src/core/share.c src/core/even.c src/core/watch.c src/core/move.c src/core/rma.c src/core/huge.c src/base/futex.c src/base/log.c src/base/option.c src/base/os.c src/core/place.c */
 /* cflags: -Wno-tsan -Wno-unknown-warning-option */
 /* timeout: 240 */
 /* Put with signal: who has seen the signal sees the data (ThreadSanitizer objects when the order is too weak), with set
