@@ -81,6 +81,14 @@ static BENCH_UNUSED void *bench_reach(void *block, int pe)
     return there ? there : block;
 }
 
+/* Once there and back: whoever reaches over finds each page mapped by the time that it is measured. */
+static BENCH_UNUSED void bench_touch(void *block, void *own, size_t bytes, int pe)
+{
+    shmem_putmem(block, own, bytes, pe);
+    shmem_quiet();
+    shmem_getmem(own, block, bytes, pe);
+}
+
 /* Whether that is there for every PE: some libraries map a PE's memory for itself alone. */
 static BENCH_UNUSED bool bench_all_have(const void *something)
 {

@@ -16,7 +16,7 @@ static size_t bytes, mask;
 
 static size_t at(long i)
 {
-    return ((size_t)i & mask) * bytes;
+    return ((size_t)(bench_done + i) & mask) * bytes;
 }
 
 static void put(long n)
@@ -96,6 +96,8 @@ static void check(void)
 
 static void measure(void)
 {
+    bench_touch(heap, own, BIG, next);
+    bench_touch(in_static, own, BIG, next);
     check();
     for (bytes = 8; bytes && !bench_over(); bytes = bench_next_size(bytes, bytes == 8 ? 8 : 4, BIG)) {
         size_t places = BIG / bytes < PLACES ? BIG / bytes : PLACES;

@@ -13,7 +13,7 @@ static size_t bytes, mask;
 
 static size_t at(long i)
 {
-    return ((size_t)i & mask) * bytes;
+    return ((size_t)(bench_done + i) & mask) * bytes;
 }
 
 static void start_put(long i)
@@ -79,6 +79,8 @@ static void measure_size(void)
 
 static void measure(void)
 {
+    bench_touch(of_heap, own, BIG, next);
+    bench_touch(of_static, own, BIG, next);
     for (bytes = 8; bytes && !bench_over(); bytes = bench_next_size(bytes, bytes == 8 ? 8 : 4, BIG)) {
         size_t places = BIG / bytes < PLACES ? BIG / bytes : PLACES;
         mask = places - 1;

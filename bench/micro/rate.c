@@ -16,7 +16,8 @@ static bool one_way;
 
 static size_t at(long i)
 {
-    return (size_t)i % (REGION / bytes < BATCH ? REGION / bytes : BATCH) * bytes;
+    size_t places = REGION / bytes < BATCH ? REGION / bytes : BATCH;
+    return (size_t)i % places * bytes;
 }
 
 static bool is_idle(void)
@@ -24,12 +25,17 @@ static bool is_idle(void)
     return partner >= npes || (one_way && me % 2 == 1);
 }
 
+static void start_put(long i)
+{
+    shmem_putmem_nbi(heap + at(i), own + at(i), bytes, partner);
+}
+
 static void put_windows(long n)
 {
     if (is_idle()) return;
     for (long w = 0; w < n; w++) {
         for (long i = 0; i < BATCH; i++)
-            shmem_putmem_nbi(heap + at(i), own + at(i), bytes, partner);
+            start_put(i);
         shmem_quiet();
     }
 }
@@ -37,7 +43,7 @@ static void put_windows(long n)
 static void put_both(long n)
 {
     if (is_idle()) return;
-    LOOP shmem_putmem_nbi(heap + at(i), own + at(i), bytes, partner);
+    LOOP start_put(bench_done + i);
     shmem_quiet();
 }
 
@@ -46,7 +52,7 @@ static void copy_both(long n)
     if (is_idle()) return;
     LOOP
     {
-        memcpy(far + at(i), own + at(i), bytes);
+        memcpy(far + at(bench_done + i), own + at(bench_done + i), bytes);
         KEEP(far);
     }
 }
@@ -71,6 +77,7 @@ int main(void)
     heap = bench_heap(REGION);
     own = bench_private(REGION);
     far = bench_reach(heap, partner < npes ? partner : me);
+    if (partner < npes) bench_touch(heap, own, REGION, partner);
     for (bytes = 8; bytes && !bench_over_together(); bytes = bench_next_size(bytes, 8, 4096)) {
         one_way = true;
         messages("one way");

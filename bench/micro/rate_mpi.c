@@ -14,7 +14,8 @@ static bool one_way;
 
 static size_t at(long i)
 {
-    return (size_t)i % (REGION / bytes < BATCH ? REGION / bytes : BATCH) * bytes;
+    size_t places = REGION / bytes < BATCH ? REGION / bytes : BATCH;
+    return (size_t)i % places * bytes;
 }
 
 static bool is_idle(void)
@@ -40,7 +41,7 @@ static void put_windows(long n)
 static void put_both(long n)
 {
     if (is_idle()) return;
-    LOOP start_put(i);
+    LOOP start_put(bench_done + i);
     MPI_Win_flush(partner, window);
 }
 
@@ -58,6 +59,7 @@ int main(void)
     partner = me ^ 1;
     own = bench_private(REGION);
     window = bench_window(REGION, &part);
+    if (partner < npes) bench_touch(window, own, REGION, partner);
     for (bytes = 8; bytes && !bench_over_together(); bytes = bench_next_size(bytes, 8, 4096)) {
         one_way = true;
         messages("one way");
