@@ -179,9 +179,11 @@ struct hm_job {
 
 static inline size_t hm_job_pages_at(void) { return sizeof(struct hm_job); }
 static inline size_t hm_job_pairs_at(int npes) { return hm_job_pages_at() + (size_t)npes * sizeof(struct hm_pe_page); }
+/* A row of counters is written by one PE alone, in lines of its own. */
+static inline size_t hm_job_pairs_row(int npes) { return hm_round_up((size_t)npes * sizeof(uint32_t), HM_LINE); }
 static inline size_t hm_job_slots_at(int npes)
 {
-    return hm_round_up(hm_job_pairs_at(npes) + (size_t)npes * npes * sizeof(uint32_t), 4096);
+    return hm_round_up(hm_job_pairs_at(npes) + (size_t)npes * hm_job_pairs_row(npes), 4096);
 }
 /* In a team slot, behind the members: what broadcasts of the team go through, see core/sync.h. */
 enum { HM_RING_SLOTS = 64, HM_RING_BYTES = HM_RING_SLOTS * 2 * HM_LINE };

@@ -51,7 +51,8 @@ void hm_set_sync(struct hm_team *set, const char *call) { hm_sync_enter(&set->sy
 static uint32_t *pair_here(int a, int b)
 {
     int npes = hm_places.local_npes;
-    return (uint32_t *)((char *)hm_world.job + hm_job_pairs_at(npes)) + (size_t)hm_place_local(a) * npes + hm_place_local(b);
+    char *row = (char *)hm_world.job + hm_job_pairs_at(npes) + (size_t)hm_place_local(a) * hm_job_pairs_row(npes);
+    return (uint32_t *)row + hm_place_local(b);
 }
 
 /* The same where only `b` is: in its work memory. */
