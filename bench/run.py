@@ -66,8 +66,9 @@ def arguments():
     add("--tables", nargs="+", default=["all"], metavar="PROGRAM",
         help="which programs: copy, atomic, ..., or micro, apps, models (default: all)")
     add("--pes", nargs="+", type=int, metavar="N", help="only with these numbers of PEs")
-    add("--repeats", type=more_than_zero(int), default=3, help="runs of each program (%(default)s)")
-    add("--minutes", type=more_than_zero(float), default=15, help="no run begins later than this (%(default)s)")
+    add("--repeats", type=more_than_zero(int), default=3,
+        help="runs of each program (%(default)s); if more than one, two more of those that take a moment")
+    add("--minutes", type=more_than_zero(float), default=17, help="no run begins later than this (%(default)s)")
     add("--limit", type=more_than_zero(float),
         help="seconds one run of a program may take (four times what it plans, and 15)")
     add("--quick", action="store_true", help="one short run of each, up to 64 KiB and 2 PEs: to see that it works")
