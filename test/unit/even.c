@@ -10,11 +10,12 @@
 #include "base/os.h"
 #include "core/place.h"
 #include "core/world.h"
+#include "check.h"
 
 #define MS 1000000ull
 enum { PES = 8, CORES = 4 };
 
-static int failures, running = PES, usable = 2;
+static int running = PES, usable = 2;
 static int core_of[PES], here; /* the PE that runs */
 static bool refuses;
 static uint64_t now = 1000 * MS;
@@ -40,14 +41,6 @@ int hm_os_go_to_core(unsigned core)
     core_of[here] = (int)core;
     return 0;
 }
-
-#define CHECK(cond)                                                    \
-    do {                                                               \
-        if (!(cond)) {                                                 \
-            failures++;                                                \
-            printf("%s:%d: not true: %s\n", __FILE__, __LINE__, #cond); \
-        }                                                              \
-    } while (0)
 
 static void be(int pe)
 {

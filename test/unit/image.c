@@ -23,20 +23,12 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "check.h"
+
 #ifndef BIG
 #define BIG (1ul << 28)
 #endif
 #define FORKS 1000
-
-static int failures;
-#define CHECK(cond)                                                     \
-    do {                                                                \
-        if (!(cond)) {                                                  \
-            failures++;                                                 \
-            printf("%s:%d: not true: %s\n", __FILE__, __LINE__, #cond); \
-            fflush(stdout);                                             \
-        }                                                               \
-    } while (0)
 
 extern char **environ;
 

@@ -7,10 +7,11 @@
 #include <stdio.h>
 
 #include "base/os.h"
+#include "check.h"
 
 enum { US = 1000, MS = 1000000, CORES = 2 };
 
-static int failures, running = CORES, moves;
+static int running = CORES, moves;
 static uint64_t now = MS, yield_takes, clock_takes;
 
 uint64_t hm_os_now(void) { return now += clock_takes; }
@@ -28,14 +29,6 @@ int sched_yield(void)
     now += yield_takes;
     return 0;
 }
-
-#define CHECK(cond)                                                    \
-    do {                                                               \
-        if (!(cond)) {                                                 \
-            failures++;                                                \
-            printf("%s:%d: not true: %s\n", __FILE__, __LINE__, #cond); \
-        }                                                              \
-    } while (0)
 
 static bool yield(uint64_t takes)
 {
